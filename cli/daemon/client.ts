@@ -4,12 +4,9 @@ import { Outbound, type OutboundRequest } from '../../runtime/net/outbound.js';
 import type { OutboundReply } from '../../runtime/net/reply.js';
 import { Failure, type FailureKind, STATUS_OF_KIND } from '../../schemas/errors.js';
 import type { Call } from '../verb.js';
-import { baseOf, keyHeaders } from './address.js';
+import { type Api, baseOf, keyHeaders, trustOf } from './address.js';
 import { startBehind } from './background.js';
 import { eventDataOf } from './event-data.js';
-
-/** Which of the two APIs of a daemon. */
-export type Api = 'core' | 'runtime';
 
 /** What is sent to a daemon. */
 interface Sent {
@@ -63,8 +60,8 @@ export class DaemonClient {
   readonly #headers: Record<string, string>;
 
   constructor(options: DaemonOptions) {
-    this.#outbound = new Outbound();
-    this.#bases = { core: baseOf(options.host, options.port), runtime: baseOf(options.runtimeHost, options.runtimePort) };
+    this.#outbound = new Outbound(trustOf(options));
+    this.#bases = { core: baseOf(options, 'core'), runtime: baseOf(options, 'runtime') };
     this.#headers = keyHeaders(options);
   }
 
@@ -130,8 +127,15 @@ export class DaemonClient {
   }
 
   #isAway(api: Api, cause: unknown): Failure {
+    const base = this.#bases[api];
+    if (cause instanceof Failure && /^No secure connection/.test(cause.message))
+      return new Failure('unavailable', `${cause.message.slice(0, -1)} at ${base}: name the daemon's certificate with --ca FILE.`, {
+        cause,
+      });
+    if (cause instanceof Failure && cause.code === 'ConnectionLost' && base.startsWith('http:'))
+      return new Failure('unavailable', `${cause.message} A daemon that was started with --tls-cert is asked with --ca FILE.`, { cause });
     if (cause instanceof Failure && cause.code !== 'ConnectFailed') return cause;
-    return new Failure('unavailable', `no daemon answers at ${this.#bases[api]}: run "quern start" first, or name its --host and --port.`, {
+    return new Failure('unavailable', `no daemon answers at ${base}: run "quern start" first, or name its --host and --port.`, {
       cause,
     });
   }

@@ -1,6 +1,6 @@
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Failure } from '../../schemas/errors.js';
-import { baseOf, keyHeaders } from '../daemon/address.js';
+import { baseOf, keyHeaders, trustOf } from '../daemon/address.js';
 import { startBehind } from '../daemon/background.js';
 import { DaemonClient } from '../daemon/client.js';
 import { type Call, type Run, textOf } from '../verb.js';
@@ -14,8 +14,8 @@ import { StdioBridge } from './bridge.js';
 export const serve: Run = async (call) => {
   await requireDaemon(call);
   const { daemon } = call;
-  const outbound = new Outbound();
-  const url = `${baseOf(daemon.host, daemon.port)}/mcp${scopeOf(call)}`;
+  const outbound = new Outbound(trustOf(daemon));
+  const url = `${baseOf(daemon, 'core')}/mcp${scopeOf(call)}`;
   try {
     await new StdioBridge({ outbound, url, headers: keyHeaders(daemon), output: process.stdout }).run(process.stdin);
   } finally {

@@ -10,7 +10,7 @@ import { Outbound } from '../../runtime/net/outbound.js';
 import type { OutboundReply } from '../../runtime/net/reply.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
-import { baseOf, keyHeaders } from '../daemon/address.js';
+import { baseOf, keyHeaders, trustOf } from '../daemon/address.js';
 import { failureOf } from '../daemon/client.js';
 import { eventDataOf } from '../daemon/event-data.js';
 
@@ -82,8 +82,8 @@ function refuseUntold(base: string, cause: unknown): never {
 
 /** The cache of the daemon that answers at the given address within `answerMs`, else that of this machine. */
 export async function openModelCache(options: DaemonOptions, answerMs = ANSWER_MS): Promise<ModelCache> {
-  const outbound = new Outbound();
-  const [core, runtime] = [baseOf(options.host, options.port), baseOf(options.runtimeHost, options.runtimePort)];
+  const outbound = new Outbound(trustOf(options));
+  const [core, runtime] = [baseOf(options, 'core'), baseOf(options, 'runtime')];
   const headers = keyHeaders(options);
   const asking = { outbound, headers, answerMs };
   try {

@@ -90,11 +90,11 @@ async function daemonFindings(options: DaemonOptions): Promise<Finding[]> {
     if (!(info instanceof Error) && info.version !== undefined)
       return [{ about: 'daemon', state: 'good', found: `${info.version} answers at ${daemon.baseOf('core')}`, advice: '' }];
     const ports = [
-      ['port', options.host, options.port],
-      ['runtime-port', options.runtimeHost, options.runtimePort],
+      ['port', 'core', options.host, options.port],
+      ['runtime-port', 'runtime', options.runtimeHost, options.runtimePort],
     ] as const;
     const taken = await Promise.all(
-      ports.map(async ([flag, host, port]) => ((await isTaken(host, port)) ? [flag, baseOf(host, port)] : [])),
+      ports.map(async ([flag, api, host, port]) => ((await isTaken(host, port)) ? [flag, baseOf(options, api)] : [])),
     );
     const strangers = taken.flatMap(([flag, base]) =>
       flag === undefined

@@ -20,6 +20,7 @@ import { keepPrivate } from './privacy.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
 import { takeShortTurns } from './short-turns.js';
 import { surviveStrayErrors } from './stray-errors.js';
+import { type ReadTls, readTls, type TlsFiles } from './tls.js';
 import { VERSION } from './version.js';
 
 /** Running requests may take this long after SIGTERM; the rest of the 10 s goes to closing. */
@@ -42,6 +43,8 @@ interface House {
   readonly runtime: Runtime;
   /** Where accounts are on. */
   front: Front | undefined;
+  /** Where https is served. */
+  readonly tls: ReadTls | undefined;
 }
 
 /** One of the APIs, and where it is served. */
@@ -64,12 +67,12 @@ function operatorHosts({ runtimeUrls, otlp }: DaemonOptions): string[] {
 }
 
 /** Opens one of the APIs on its address. */
-async function open({ transport, options, runtime, front }: House, api: ServedApi): Promise<Listener> {
+async function open({ transport, options, runtime, front, tls }: House, api: ServedApi): Promise<Listener> {
   // The address that browsers use, and pages that the module file trusts, need not be named twice.
   const trusted = front?.accounts.settings.trustedOrigins ?? [];
   const access = {
     bindHost: api.host,
-    hosts: [...options.allowedHosts, ...trusted.map((origin) => new URL(origin).hostname)],
+    hosts: [...options.allowedHosts, ...trusted.map((origin) => new URL(origin).hostname), ...(tls?.names ?? [])],
     origins: [...options.allowedOrigins, ...trusted],
     ...(options.apiKey ? { apiKey: options.apiKey } : {}),
   };
@@ -89,7 +92,7 @@ async function open({ transport, options, runtime, front }: House, api: ServedAp
     uploadFolder: join(options.dataDir, 'uploads'),
   });
   try {
-    return await transport.listen({ host: api.host, port: api.port, application });
+    return await transport.listen({ host: api.host, port: api.port, application, tls: tls?.identity });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flag = error.code === 'AddressUnknown' ? api.flag.replace('port', 'host') : api.flag;
@@ -142,6 +145,27 @@ function ender(running: Running, release: () => void): (reason: string, code: nu
   };
 }
 
+/** How requests are carried, as health tells it. */
+function transportName({ name, fallbackReason }: ChosenTransport, { tls }: DaemonOptions): string {
+  if (tls) return 'node (TLS)';
+  return fallbackReason ? `${name} (uWebSockets.js could not be loaded: ${fallbackReason})` : name;
+}
+
+/** Tells what is not right with a certificate, and takes the files anew at each SIGHUP; what is wrong then leaves the old ones in use. */
+function keepCertificate(files: TlsFiles, { warnings }: ReadTls, listeners: readonly Listener[]): void {
+  for (const warning of warnings) log('warn', warning);
+  process.on('SIGHUP', () => {
+    try {
+      const renewed = readTls(files);
+      for (const listener of listeners) listener.renewTls?.(renewed.identity);
+      log('info', `certificate and key were read again: ${files.cert}`);
+      for (const warning of renewed.warnings) log('warn', warning);
+    } catch (error) {
+      log('error', 'the certificate in use stays, for the new one is refused', { error });
+    }
+  });
+}
+
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
 export async function startDaemon(options: DaemonOptions, { core }: { core: boolean }): Promise<void> {
   const started = performance.now();
@@ -149,6 +173,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   requireSafeBind(options);
   allowEnv(options.allowedEnv, options.accounts !== null);
   await readyAddons();
+  const tls = options.tls ? readTls(options.tls) : undefined;
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
   finishRestore(options.dataDir);
   keepPrivate(options.dataDir);
@@ -171,13 +196,11 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
         const served = { endpoints: universalEndpoints, sockets: universalSockets };
         const api = { title: 'Quern local runner', flag: 'port', ...served, host: '127.0.0.1', port };
-        listeners.push(await open({ transport, options, runtime, front }, api));
+        listeners.push(await open({ transport, options, runtime, front, tls: undefined }, api));
         log('info', `local_accel: our own engine answers on port ${port}`, { contextSize });
       },
     });
-    runtime.transport = transport.fallbackReason
-      ? `${transport.name} (uWebSockets.js could not be loaded: ${transport.fallbackReason})`
-      : transport.name;
+    runtime.transport = transportName(transport, options);
     if (core) await ensureQuickstart(runtime);
     if (options.accounts !== null) {
       const { Front } = await import('../accounts/front.js');
@@ -188,7 +211,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
         hosts: operatorHosts(options),
       });
     }
-    await openListeners({ transport, options, runtime, front }, core, listeners);
+    await openListeners({ transport, options, runtime, front, tls }, core, listeners);
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.drain(0)));
     await front?.close();
@@ -201,6 +224,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   const end = ender({ runtime, front, listeners }, () => lock.release());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
+  if (options.tls && tls) keepCertificate(options.tls, tls, listeners);
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
   if (!options.apiKey && !front && ![options.host, options.runtimeHost].every(isLoopback))
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');

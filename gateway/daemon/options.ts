@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { type OtlpSettings, otlpSettings } from '../../runtime/events/otlp/settings.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Failure } from '../../schemas/errors.js';
+import type { TlsFiles } from './tls.js';
 import { VERSION } from './version.js';
 
 /** How the daemon is started: flags first, then environment variables, then defaults. */
@@ -16,6 +17,10 @@ export interface DaemonOptions {
   /** Remote universal runtimes that the core calls instead of the one in this process. */
   runtimeUrls: string[];
   apiKey: string | null;
+  /** Files of the certificate and the key that https is served with; null = http. */
+  tls: TlsFiles | null;
+  /** What a command trusts of a daemon that speaks https: a PEM file, or `system` for what Node trusts. */
+  ca: string | null;
   /** The module file of the accounts in front of the daemon; null = everybody may use it. */
   accounts: string | null;
   /** Accepts a non-loopback bind without a key. */
@@ -47,6 +52,9 @@ export const OPTIONS = {
   'data-dir': ['DATA_DIR', 'where projects, sessions and models live; LF_DATA_DIR counts too (~/.quern)'],
   'runtime-url': ['RUNTIME_URL', 'use these remote universal runtimes, comma-separated'],
   'api-key': ['QUERN_API_KEY', 'require this key in Authorization or X-API-Key'],
+  'tls-cert': ['QUERN_TLS_CERT', 'serve https and wss on both ports with this certificate and its chain (PEM); read again at SIGHUP'],
+  'tls-key': ['QUERN_TLS_KEY', 'the key of that certificate (PEM)'],
+  ca: ['QUERN_CA', 'commands speak https and trust this certificate (PEM file; "system" for what Node trusts)'],
   accounts: ['QUERN_ACCOUNTS', 'want users to sign in, by this module file (quern accounts init writes one)'],
   'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
   'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
@@ -92,6 +100,13 @@ function variables(name: string, names: string[]): string[] {
   throw new Failure('bad_request', `--${name} must list names of environment variables, such as MY_KEY,OTHER_KEY; "${wrong}" is none.`);
 }
 
+function tlsFiles(cert: string, key: string): TlsFiles | null {
+  if (cert === '' && key === '') return null;
+  if (cert === '' || key === '')
+    throw new Failure('bad_request', `--tls-${cert === '' ? 'key needs --tls-cert' : 'cert needs --tls-key'} beside it.`);
+  return { cert: resolve(cert), key: resolve(key) };
+}
+
 /** Reads flags and environment; an unknown flag or a bad value is a `Failure` that names it. */
 export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptions {
   let flags: Record<string, string | boolean | undefined>;
@@ -118,6 +133,8 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     dataDir: resolve(text('data-dir', env.LF_DATA_DIR || join(homedir(), '.quern'))),
     runtimeUrls: list(text('runtime-url', '')),
     apiKey: text('api-key', '') || null,
+    tls: tlsFiles(text('tls-cert', ''), text('tls-key', '')),
+    ca: text('ca', '') || null,
     accounts: text('accounts', '') || null,
     deleteProjects: yes('delete-projects'),
     pinTemplates: yes('pin-templates'),

@@ -34,7 +34,8 @@ export function greeting({
   /** Where people sign in, where accounts are on. */
   signInAt: string | undefined;
 }): string {
-  const address = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const address = (host: string, port: number): string =>
+    `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const runtimePort = ports[core ? 1 : 0]!;
   const key = options.apiKey || signInAt ? " -H 'Authorization: Bearer YOUR_KEY'" : '';
   const base = core ? address(options.host, ports[0]!) : address(options.runtimeHost, runtimePort);

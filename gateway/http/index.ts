@@ -3,7 +3,7 @@ import type { Transport } from './transport.js';
 import { uwsTransport } from './uws.js';
 
 export { dispatch, type SocketRoute } from './dispatch.js';
-export type { Listener, SocketPeer, Transport } from './transport.js';
+export type { Listener, SocketPeer, TlsIdentity, Transport } from './transport.js';
 
 /** A transport, and why it is not the first choice where it is not. */
 export interface ChosenTransport extends Transport {

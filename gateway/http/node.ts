@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -15,6 +16,7 @@ import {
   type SocketListener,
   type SocketPeer,
   STOPPING,
+  type TlsIdentity,
   type Transport,
   type TransportLimits,
 } from './transport.js';
@@ -36,17 +38,19 @@ export function nodeTransport(): Transport {
 export type Take = (descriptor: number, open: number) => boolean;
 
 /** Opens a port on node:http. Without `take` all connections stay there. */
-export async function listenOnNode({ host, port, application, limits: given }: ListenOptions, take?: Take): Promise<Listener> {
+export async function listenOnNode({ host, port, application, limits: given, tls }: ListenOptions, take?: Take): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...given };
   const state: NodeListenerState = { limits, draining: false, lingers: new Set(), closing: new WeakSet() };
-  const server = createServer({
+  const settings = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerTimeoutMs,
     // Bodies have their own clock in the exchange: an upload may take as long as it moves.
     requestTimeout: 0,
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: Math.min(CONNECTION_CHECK_MS, limits.headerTimeoutMs),
-  });
+  };
+  const secure = tls ? createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headerTimeoutMs }) : undefined;
+  const server: Server | TlsServer = secure ?? createServer(settings);
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = limits.connections;
   server.on('request', (request, response) => {
@@ -55,16 +59,11 @@ export async function listenOnNode({ host, port, application, limits: given }: L
   let open = 0;
   server.on('connection', (socket: Socket) => {
     open += 1;
-    // A connection that never sends a request: node:http waits for its first byte without end.
-    const timer = setTimeout(() => {
-      if (socket.bytesRead === 0) socket.destroy();
-    }, limits.idleTimeoutMs);
-    timer.unref();
     socket.once('close', () => {
       open -= 1;
-      clearTimeout(timer);
     });
   });
+  endSilent(server, secure !== undefined, limits.idleTimeoutMs);
   const peers = serveSockets(server, application, state);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(host, port, error)));
@@ -88,11 +87,26 @@ export async function listenOnNode({ host, port, application, limits: given }: L
   };
   return {
     port: (server.address() as { port: number }).port,
+    ...(secure ? { renewTls: (identity: TlsIdentity) => secure.setSecureContext(identity) } : {}),
     drain: (deadlineMs) => {
       drained ??= drain(deadlineMs);
       return drained;
     },
   };
+}
+
+/** Ends connections that never send a request: node:http waits for the first byte of one without end. */
+function endSilent(server: Server | TlsServer, isSecure: boolean, idleMs: number): void {
+  const asked = new WeakSet<Duplex>();
+  for (const event of ['request', 'upgrade']) server.prependListener(event, ({ socket }: IncomingMessage) => asked.add(socket));
+  server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
+    // The bytes of an encrypted connection are those of its handshake too, and its first request may come with the last of them.
+    const timer = setTimeout(() => {
+      if (isSecure ? !asked.has(socket) : socket.bytesRead === 0) socket.destroy();
+    }, idleMs);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
 }
 
 /** A connection or a listener inside node:net, which shows descriptors nowhere else and makes a socket of each connection, 60 us of work, before anybody is asked. */
@@ -102,7 +116,7 @@ interface InnerHandle {
   close(): void;
 }
 
-function divert(server: Server, take: (descriptor: number) => boolean): void {
+function divert(server: Server | TlsServer, take: (descriptor: number) => boolean): void {
   const { _handle: listener } = server as unknown as { _handle: InnerHandle };
   const { onconnection: serve } = listener;
   if (!serve) return;
@@ -114,7 +128,7 @@ function divert(server: Server, take: (descriptor: number) => boolean): void {
 
 /** Answers upgrade requests; returns the open WebSockets, kept current. */
 function serveSockets(
-  server: Server,
+  server: Server | TlsServer,
   application: Application,
   { limits, closing }: NodeListenerState,
 ): ReadonlyMap<WebSocket, SocketListener> {

@@ -151,6 +151,12 @@ export const STOPPING = { code: 1001, reason: 'the daemon stops' } as const;
 /** How often a WebSocket peer is pinged; one that stays silent until the next ping is dropped. */
 export const PING_INTERVAL_S = 30;
 
+/** What https is served with: a certificate with its chain, and its key, both in PEM. */
+export interface TlsIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Where to listen and what to serve. */
 export interface ListenOptions {
   readonly host: string;
@@ -158,11 +164,15 @@ export interface ListenOptions {
   readonly port: number;
   readonly application: Application;
   readonly limits?: Partial<TransportLimits>;
+  /** Serves https and wss instead of http and ws. */
+  readonly tls?: TlsIdentity | undefined;
 }
 
 /** An open port. */
 export interface Listener {
   readonly port: number;
+  /** Serves connections from now on with another certificate; there where one listens with TLS. */
+  renewTls?(identity: TlsIdentity): void;
   /** Takes no new connections, lets running requests end for up to `deadlineMs`, then closes everything. */
   drain(deadlineMs: number): Promise<void>;
 }

@@ -50,7 +50,8 @@ export function uwsTransport(looks = process.platform === 'linux'): Transport {
   for (const name of names) {
     try {
       const module = require(name) as UwsModule;
-      return { name: 'uws', listen: (options) => listen(module, options, looks) };
+      // What is encrypted cannot be looked at before the library has it, which would misread chunked bodies then.
+      return { name: 'uws', listen: (options) => (options.tls ? listenOnNode(options) : listen(module, options, looks)) };
     } catch (error) {
       reasons.push(`${name}: ${(error as Error).message.split('\n')[0]}`);
     }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
 import type { Agent } from 'undici';
 import { Failure } from '../../schemas/errors.js';
 import { type AddressPolicy, checkUrl, shownUrl } from './address.js';
@@ -37,6 +38,8 @@ export interface OutboundOptions {
   readonly resolve?: Resolver;
   /** Longest connect in milliseconds; 10,000 unless given. */
   readonly connectMs?: number;
+  /** How hosts prove who they are where that is not by the authorities that Node trusts. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'checkServerIdentity' | 'allowPartialTrustChain'> | undefined;
 }
 
 interface Hop {
@@ -72,6 +75,7 @@ export class Outbound {
           timeout: options.connectMs ?? CONNECT_MS,
           autoSelectFamily: true,
           autoSelectFamilyAttemptTimeout: 500,
+          ...options.tls,
         },
         connections: SOCKETS_PER_ORIGIN,
         pipelining: 1,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,12 +53,35 @@ export function runToEnd(args: string[], env: Record<string, string> = {}): Prom
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
+/** Whether something answers at an address, with an error or not; 401 is the answer of a daemon with a key. `ca` is the certificate of one that speaks https. */
+function answers(url: string, ca: string | undefined): Promise<boolean> {
+  if (ca === undefined)
+    return fetch(url).then(
+      (response) => response.ok || response.status === 401,
+      () => false,
+    );
+  return new Promise((resolve) => {
+    get(url, { ca, agent: false, checkServerIdentity: () => undefined }, (response) => resolve(response.resume().statusCode === 200)).on(
+      'error',
+      () => resolve(false),
+    );
+  });
+}
+
 /**
  * Starts a daemon on free ports (that of the core may be given), from its compiled files unless `main` names others, and waits until both APIs answer. One that is `probed` answers
- * the messages of `bench/loop-probe.ts`.
+ * the messages of `bench/loop-probe.ts`. `ca` is the certificate of one that is started with `--tls-cert`.
  */
 export async function startDaemon(
-  options: { dataDir?: string; args?: string[]; env?: Record<string, string>; main?: string; probed?: boolean; port?: number } = {},
+  options: {
+    dataDir?: string;
+    args?: string[];
+    env?: Record<string, string>;
+    main?: string;
+    probed?: boolean;
+    port?: number;
+    ca?: string;
+  } = {},
 ): Promise<DaemonUnderTest> {
   const dataDir = options.dataDir ?? emptyDataDir();
   const [port, runtimePort] = [options.port ?? (await freePort()), await freePort()];
@@ -84,9 +108,10 @@ export async function startDaemon(
   let output = '';
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const gone = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  const scheme = options.ca === undefined ? 'http' : 'https';
   const daemon: DaemonUnderTest = {
-    core: `http://127.0.0.1:${port}`,
-    runtime: `http://127.0.0.1:${runtimePort}`,
+    core: `${scheme}://127.0.0.1:${port}`,
+    runtime: `${scheme}://127.0.0.1:${runtimePort}`,
     dataDir,
     child,
     output: () => output,
@@ -100,12 +125,7 @@ export async function startDaemon(
     for (;;) {
       if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}:\n${output}`);
       if (Date.now() > until) throw new Error(`the daemon did not answer at ${url}:\n${output}`);
-      const ok = await fetch(url).then(
-        // A daemon with a key answers 401 here, and it answers.
-        (response) => response.ok || response.status === 401,
-        () => false,
-      );
-      if (ok) break;
+      if (await answers(url, options.ca)) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
