@@ -1,0 +1,65 @@
+/** Who is signed in, where the daemon has accounts (`quern start --accounts`); elsewhere nothing of this is asked. The session is a cookie, which the browser sends by itself. */
+import { connection } from './connection.svelte';
+import { key } from './key.svelte';
+
+interface Me {
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly plan: string;
+}
+
+/** How people may sign in: `email_password`, `magic_link`, `email_otp`, and names of other providers. */
+type Methods = Readonly<Record<string, boolean>>;
+
+class Account {
+  /** Whether people sign in here. */
+  isOn = $state(false);
+  me = $state<Me>();
+  methods = $state<Methods>({});
+
+  /** Asks whether there are accounts, and who is signed in. */
+  async look(): Promise<void> {
+    const health = await answerOf<{ accounts?: true }>('/health');
+    this.isOn = health?.accounts === true;
+    if (!this.isOn) return;
+    this.me = await answerOf<Me>('/api/module/me');
+    if (!this.me) this.methods = (await answerOf<{ methods: Methods }>('/api/module/config'))?.methods ?? {};
+  }
+
+  /** Sends a form of the accounts library, such as `sign-in/email`. Returns what is wrong; empty where all went well. */
+  async send(path: string, body: object): Promise<string> {
+    try {
+      const answer = await fetch(`/api/auth/${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      if (answer.ok) return '';
+      return ((await answer.json()) as { message?: string }).message ?? `The daemon answered ${answer.status}.`;
+    } catch {
+      connection.lost();
+      return 'The daemon does not answer.';
+    }
+  }
+
+  /** Called when a form signed somebody in: the views ask again. */
+  async entered(): Promise<void> {
+    await this.look();
+    if (this.me) key.isWanted = false;
+  }
+
+  /** Signs out; the page begins anew, so that nothing of this person stays in it. */
+  async leave(): Promise<string> {
+    const problem = await this.send('sign-out', {});
+    if (problem === '') location.reload();
+    return problem;
+  }
+}
+
+async function answerOf<T>(path: string): Promise<T | undefined> {
+  const answer = await fetch(path, { headers: key.headers() }).catch(() => undefined);
+  return answer?.ok ? ((await answer.json()) as T) : undefined;
+}
+
+export const account = new Account();

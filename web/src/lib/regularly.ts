@@ -1,0 +1,9 @@
+/** Work that is done again and again while somebody looks. */
+import { key } from './key.svelte';
+
+/** Does something now and every so often, while the page is seen and nobody is asked for a key. Returns what ends it, as an effect wants it. */
+export function regularly(everyMs: number, work: () => unknown): () => void {
+  work();
+  const timer = setInterval(() => document.visibilityState === 'visible' && !key.isWanted && work(), everyMs);
+  return () => clearInterval(timer);
+}
