@@ -26,6 +26,8 @@ import { ToolServers } from './mcp/tool-servers.js';
 import type { Memories } from './memory/contract.js';
 import type { Mind } from './memory/mind.js';
 import { Hub } from './models/fetch/hub.js';
+import { ModelFetches, needNothing } from './models/fetch/on-use.js';
+import { findRepository } from './models/find/repository.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
 import { builtInRoot } from './projects/built-in.js';
@@ -45,7 +47,7 @@ import type { Hearing } from './speech/transcription/hearing.js';
 import { openStore } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 import type { Tenants } from './tenants/tenants.js';
-import type { Voice } from './voice/voice.js';
+import type { Voice, VoiceParts } from './voice/voice.js';
 
 /** What the gateway's handlers work on; made by `openRuntime`. */
 export interface Runtime {
@@ -73,6 +75,8 @@ export interface Runtime {
   /** Answers that clients may go on from. */
   readonly responses: StoredResponses;
   readonly hub: Hub;
+  /** Models that are being fetched on their first use. */
+  readonly fetches: ModelFetches;
   /** Images by diffusion models. */
   readonly images: Images;
   /** KV states that outlive their models; opened at first use. */
@@ -122,6 +126,8 @@ export interface RuntimeParts {
   readonly pinTemplates?: boolean;
   /** Every configured tool server may run, also one that came over HTTP. */
   readonly allowMcp?: boolean;
+  /** Models that project files and fits name are fetched on their first use. */
+  readonly pullsOnUse?: boolean;
   /** Where events go as traces; absent or null = nowhere. */
   readonly otlp?: OtlpSettings | null;
   /** Opens a listener of our own for `local_accel`. */
@@ -129,9 +135,12 @@ export interface RuntimeParts {
 }
 
 /** Voice chat, whose code is loaded for its first client. */
-async function openVoice(projects: Projects, chat: Chat, events: Events, { speech, transcription }: Services): Promise<Voice> {
+async function openVoice(
+  parts: Pick<VoiceParts, 'projects' | 'chat' | 'events' | 'fetching'>,
+  { speech, transcription }: Services,
+): Promise<Voice> {
   const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
-  return new Voice({ projects, chat, events, speech, transcription, ears: new LiveEars() });
+  return new Voice({ ...parts, speech, transcription, ears: new LiveEars() });
 }
 
 /** A data directory that takes no file has no help, and all else. */
@@ -162,6 +171,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const stopping = new AbortController();
   stopping.signal.addEventListener('abort', () => events.endStreams(), { once: true });
   const hub = new Hub(outbound, process.env, events);
+  const fetches = new ModelFetches(hub);
+  // Remote runtimes fetch what they miss by their own setting.
+  const need = parts.pullsOnUse && runtimeUrls.length === 0 ? fetches.need : needNothing;
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
   const hearing = ({ transcription }: Services): Hearing =>
@@ -171,12 +183,21 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       async () => new (await import('./completions/completions.js')).Completions({ models, named, hearing: hearing(services.here) }),
     ),
   );
-  const ofServices = { dataDir, models, completions, store, events, outbound, runtimeUrls };
+  const ofServices = {
+    dataDir,
+    models,
+    completions,
+    store,
+    events,
+    outbound,
+    runtimeUrls,
+    need: parts.pullsOnUse ? fetches.need : needNothing,
+  };
   const { close: closeServices, ...services } = openServices(ofServices);
   const tenants = new Lazy(async () =>
     (await import('./tenants/tenants.js')).Tenants.open({ ...ofServices, pageImages, shared: services }),
   );
-  const ofModels = modelServices({ core: services.core, outbound, runtimePort });
+  const ofModels = modelServices({ core: services.core, outbound, runtimePort, need });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
   const toolServers = new ToolServers({ projects, outbound, events, version, allowsAll: parts.allowMcp ?? false });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
@@ -222,7 +243,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const conversations = openConversations(store, projects);
   const places = runtimeUrls.length > 0 ? undefined : models.places;
   const ofHelp = { dataDir, projects, chat, events, places, toolServers, datasets: documents.datasets, tasks: documents.tasks };
-  const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
+  const fetching = need === needNothing ? undefined : { need, findVoice: (model: string) => findRepository(model, models.places) };
+  const voice = new Lazy(async () => openVoice({ projects, chat, events, fetching }, services.core));
   return {
     version,
     dataDir,
@@ -241,6 +263,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     named,
     responses: new StoredResponses(store),
     hub,
+    fetches,
     kvCache: () => kvCache.get(),
     images: new Images(models),
     files,
@@ -259,6 +282,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       await closeMemory();
       await chat.close();
       await toolServers.close();
+      fetches.close();
       await hub.close();
       await files.close();
       await (await kvCache.settled())?.close();

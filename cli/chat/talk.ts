@@ -1,3 +1,4 @@
+import type { TaskList } from '../../schemas/generated/core/tasks.js';
 import { type DaemonClient, route } from '../daemon/client.js';
 import type { ProjectName } from '../verb.js';
 import type { ContentPart } from './attachments.js';
@@ -81,6 +82,13 @@ export class Talk {
   clear(): void {
     this.#messages = [];
     this.#session = null;
+  }
+
+  /** What the talk waits for, where models are being fetched; null where none is, or where this user may not know. */
+  async fetchProgress(): Promise<string | null> {
+    const { tasks } = await this.#daemon.ask<TaskList>('/v1/tasks').catch(() => ({ tasks: [] }));
+    const running = tasks.filter(({ state }) => state === 'STARTED').map(({ meta }) => String(meta?.message));
+    return running.length > 0 ? running.join('; ') : null;
   }
 
   /** Says something and gives the answer piece by piece, its figures last. An answer that is stopped stays in the talk as far as it came. */

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { isName } from '../../runtime/config/names.js';
+import { withoutFetching } from '../../runtime/models/fetch/on-use.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { NOWHERE, projectsSeen } from '../../runtime/tenants/seen-projects.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';
@@ -158,7 +159,9 @@ export class User implements Visitor<Runtime> {
   async #answer(endpoint: Endpoint<Runtime>, request: Request): Promise<Reply> {
     const standing = await this.#standing(endpoint, request.params, request.body);
     const { swaps, ...changes } = this.#changes(endpoint, request, standing);
-    const answer = async (): Promise<Reply> => endpoint.handler(this.context, new ChangedRequest(request, changes));
+    const handle = async (): Promise<Reply> => endpoint.handler(this.context, new ChangedRequest(request, changes));
+    // What a model costs in disk and time is for those to spend whose project it is.
+    const answer = this.isAdmin || standing?.level === 'writer' ? handle : () => withoutFetching(handle);
     try {
       const reply = await (standing && endpoint.access === 'founders'
         ? this.#premises.namespaces.while(standing.namespace, answer)
@@ -200,7 +203,8 @@ export class User implements Visitor<Runtime> {
     const own = isApart
       ? { query: { ...query, session_id: this.#mark + String(query.session_id || randomUUID()) }, user: this.#nameInMemory() }
       : { query };
-    const listener = route.open(this.context, { params, ...own });
+    const open = (): SocketListener => route.open(this.context, { params, ...own });
+    const listener = isApart ? listenerWithoutFetching(open) : open();
     return watched(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
   }
 
@@ -282,6 +286,17 @@ export class User implements Visitor<Runtime> {
     }
     return { params, body, query: request.query, headers, swaps: swaps as Swaps };
   }
+}
+
+/** A listener whose work causes no fetch of a model. */
+function listenerWithoutFetching(open: () => SocketListener): SocketListener {
+  const listener = withoutFetching(open);
+  return {
+    open: (peer) => withoutFetching(() => listener.open(peer)),
+    message: (content) => withoutFetching(() => listener.message(content)),
+    closed: (code) => listener.closed(code),
+    stopping: () => listener.stopping?.(),
+  };
 }
 
 function onlyRead(namespace: string): Failure {

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChatTurn } from '../../runtime/chat/turn.js';
 import { isHelpProject } from '../../runtime/projects/built-in.js';
 import type { CompletionPart } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -5,6 +8,8 @@ import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js
 import type { CompletionRequest, Decision } from '../../schemas/generated/core/chat.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
 
+/** A stream whose turn is not open after this long begins without it, so that nothing between here and the client cuts the connection: its model is being fetched, or loads. */
+const OPEN_MS = 15_000;
 /** Progress is told no more often. */
 const PROGRESS_EVERY_MS = 100;
 const CHAT = '/v1/projects/{namespace}/{project}/chat';
@@ -40,6 +45,21 @@ function textProgress(tell: Request['progress'], asked: CompletionRequest): ((pa
   };
 }
 
+/** The turn, where it is open in time. */
+async function openedSoon(opening: Promise<ChatTurn>): Promise<ChatTurn | undefined> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([opening, sleep(OPEN_MS, undefined, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** The frames of a turn that is not open yet. */
+async function* framesOf(opening: Promise<ChatTurn>): AsyncGenerator<string, void, undefined> {
+  yield* (await opening).frames();
+}
+
 /** The chat endpoints of a project: completions, the sessions that hold their history, and the calls of tools that wait for a person. */
 export const chatEndpoints: Endpoint<Runtime>[] = [
   endpoint<Runtime>({
@@ -60,12 +80,15 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
       const body = request.body as CompletionRequest;
       // Any value of X-No-Session counts, even none, and it wins over X-Session-ID.
       const stateful = request.header('x-no-session') === undefined;
-      const call = { namespace, project, request: body, stateful, sessionId: request.header('x-session-id') };
-      const turn = isHelpProject(namespace, project)
-        ? await help.complete(call, request.header('x-active-project'), request.signal)
-        : await chat.complete(call, request.signal);
-      const headers: Record<string, string> = turn.sessionId === undefined ? {} : { 'X-Session-ID': turn.sessionId };
-      return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body(textProgress(request.progress, body)) };
+      // Known before the turn is open, for streams that begin sooner.
+      const sessionId = request.header('x-session-id') || (stateful ? randomUUID() : undefined);
+      const call = { namespace, project, request: body, stateful, sessionId };
+      const opening = isHelpProject(namespace, project)
+        ? help.complete(call, request.header('x-active-project'), request.signal)
+        : chat.complete(call, request.signal);
+      const headers: Record<string, string> = stateful ? { 'X-Session-ID': sessionId! } : {};
+      if (body.stream) return { headers, events: (await openedSoon(opening))?.frames() ?? framesOf(opening) };
+      return { headers, json: await (await opening).body(textProgress(request.progress, body)) };
     },
   }),
   endpoint<Runtime>({

@@ -13,6 +13,7 @@ import { machineEndpoints } from './machine.js';
 import { memoryEndpoints } from './memory.js';
 import { memoryReadEndpoints } from './memory-reads.js';
 import { memoryRecallEndpoints } from './memory-recall.js';
+import { fetchEndpoints } from './model-fetches.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -33,6 +34,7 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...conversationEndpoints,
   ...datasetEndpoints,
   ...taskEndpoints,
+  ...fetchEndpoints,
   ...eventEndpoints,
   ...exampleEndpoints,
   ...toolServerEndpoints,

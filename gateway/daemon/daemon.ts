@@ -190,6 +190,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       datasetQuotaBytes: options.datasetQuotaBytes,
       pinTemplates: options.pinTemplates,
       allowMcp: options.allowMcp,
+      pullsOnUse: options.pullsOnUse,
       otlp: options.otlp,
       deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {

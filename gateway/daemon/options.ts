@@ -39,6 +39,8 @@ export interface DaemonOptions {
   pinTemplates: boolean;
   /** Every configured tool server may run, also one that came over HTTP (threat T32). */
   allowMcp: boolean;
+  /** Models that project files and fits name are fetched on their first use. */
+  pullsOnUse: boolean;
   /** Where events go as traces; null = nowhere. */
   otlp: OtlpSettings | null;
 }
@@ -63,6 +65,7 @@ export const OPTIONS = {
   'delete-projects': ['QUERN_DELETE_PROJECTS', 'DELETE of a project removes it, as purge=true does (yes/no)'],
   'pin-templates': ['QUERN_PIN_TEMPLATES', 'refuse a model whose chat template has changed (yes/no)'],
   'allow-mcp': ['QUERN_ALLOW_MCP', 'run tool servers that came over HTTP without an approval (yes/no)'],
+  pull: ['QUERN_PULL', 'fetch models that project files name on their first use: on-use or never (on-use)'],
   'otlp-endpoint': ['OTEL_EXPORTER_OTLP_ENDPOINT', 'send event logs as traces to this OTLP/HTTP receiver'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
   'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
@@ -85,6 +88,11 @@ function gigabytes(name: string, text: string): number {
   if (!(value > 0 && value <= MOST_GIGABYTES))
     throw new Failure('bad_request', `--${name} must be a number of gigabytes above 0 and up to ${MOST_GIGABYTES}, not "${text}".`);
   return Math.floor(value * 2 ** 30);
+}
+
+function pullsOnUse(text: string): boolean {
+  if (text !== 'on-use' && text !== 'never') throw new Failure('bad_request', `--pull must be on-use or never, not "${text}".`);
+  return text === 'on-use';
 }
 
 function list(text: string): string[] {
@@ -139,6 +147,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     deleteProjects: yes('delete-projects'),
     pinTemplates: yes('pin-templates'),
     allowMcp: yes('allow-mcp'),
+    pullsOnUse: pullsOnUse(text('pull', '') || 'on-use'),
     otlp: otlpSettings(text('otlp-endpoint', ''), env, VERSION),
     openToNetwork: yes('open-to-network'),
     allowNetworkFs: yes('allow-network-fs'),

@@ -28,7 +28,7 @@ export interface MemoryParts {
   readonly outbound: Outbound;
   /** The port of our own runtime: a `base_url` that names it stays in process. */
   readonly runtimePort: number;
-  readonly encoders: Pick<ModelServices, 'embed' | 'entities'>;
+  readonly encoders: Pick<ModelServices, 'embed' | 'entities' | 'need'>;
   provider(model: ModelConfig): Provider;
   readonly events: Events;
   /** The queue, once it is open. */
@@ -52,7 +52,8 @@ export function openMemory({ store, projects, ...parts }: MemoryParts): OpenMemo
   });
   const mind: Lazy<Mind> = new Lazy(async () => {
     const [{ Mind }, { createEmbedders }] = await Promise.all([import('../memory/mind.js'), import('../rag/embedders/index.js')]);
-    const embedders = createEmbedders({ outbound: parts.outbound, runtimePort: parts.runtimePort, runtime: parts.encoders.embed });
+    const { outbound, runtimePort, encoders } = parts;
+    const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed, need: encoders.need });
     return new Mind({
       memories: callsOf<Memories>(memories),
       embedders,
@@ -62,7 +63,11 @@ export function openMemory({ store, projects, ...parts }: MemoryParts): OpenMemo
       nameFinder: ({ runtime }) => {
         const chosen = namingModel(runtime);
         const model = chosen ?? NAMING_MODEL;
-        const find = (texts: readonly string[], signal: AbortSignal): Promise<Entity[][]> => parts.encoders.entities(model, texts, signal);
+        const found = (texts: readonly string[], signal: AbortSignal): Promise<Entity[][]> => encoders.entities(model, texts, signal);
+        // One that the project does not name is used where it is here.
+        const find: typeof found = chosen
+          ? (texts, signal) => encoders.need(model.model, { signal, waitMs: Number.POSITIVE_INFINITY }, () => found(texts, signal))
+          : found;
         return { model: model.model, isChosen: chosen !== undefined, find };
       },
       events: parts.events,

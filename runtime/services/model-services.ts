@@ -5,6 +5,7 @@ import type { EncoderService } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';
 import { settingsOfModel } from '../encoders/settings.js';
 import type { Entity } from '../engines/contracts/encoder.js';
+import { type NeedModel, needNothing } from '../models/fetch/on-use.js';
 import { isOwnAddress } from '../net/address.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { Outbound } from '../net/outbound.js';
@@ -24,6 +25,8 @@ export interface ModelServiceParts {
   readonly runtimePort?: number;
   /** How chats are sent to runtimes. */
   readonly chats?: ChatSettings;
+  /** Fetches models of this machine that are missing; without it none is fetched. */
+  readonly need?: NeedModel | undefined;
 }
 
 /** Services as projects ask them, by their models. */
@@ -33,14 +36,18 @@ export interface ModelServices {
   readonly rerank: NonNullable<ModelMeans['rerank']>;
   /** The named things of each text, where nobody waits for them. Throws as `EncoderService.entities`, and `bad_request` for a model of another task. */
   entities(model: ModelConfig, texts: readonly string[], signal: AbortSignal): Promise<Entity[][]>;
+  /** For what asks `embed` under time limits of its own. */
+  readonly need: NeedModel;
 }
 
 /** The services of projects' models: those of the core, unless a model names a runtime of its own in `base_url`. */
-export function modelServices({ core, outbound, runtimePort, chats }: ModelServiceParts): ModelServices {
+export function modelServices({ core, outbound, runtimePort, chats, need = needNothing }: ModelServiceParts): ModelServices {
   const elsewhere = (model: ModelConfig): string | undefined => {
     const base = baseUrlOf(model);
     return base === undefined || isOwnAddress(base, [UNIVERSAL_PORT, runtimePort]) ? undefined : base;
   };
+  /** What is missing elsewhere is not fetched from here. */
+  const needOf = (model: ModelConfig): NeedModel => (elsewhere(model) === undefined ? need : needNothing);
   const client = new Lazy<ChatClient>(async () => new (await import('../providers/compat/open.js')).ChatClient(outbound, chats));
   const completionsOf = async (model: ModelConfig): Promise<Provider> => {
     const base = elsewhere(model);
@@ -55,22 +62,32 @@ export function modelServices({ core, outbound, runtimePort, chats }: ModelServi
     return new RemoteEncoders(outbound, onlyBase(runtimeBase(base)), apiKeyOf(model));
   };
   return {
+    need,
     completions: {
-      open: async (model, request, signal) => (await completionsOf(model)).open(model, request, signal),
-      hold: async (model, signal) => (await completionsOf(model)).hold?.(model, signal),
+      // A stream is kept open while a model comes.
+      open: (model, request, signal) =>
+        needOf(model)(model.model, { signal, waitMs: request.stream ? Number.POSITIVE_INFINITY : undefined }, async () =>
+          (await completionsOf(model)).open(model, request, signal),
+        ),
+      hold: (model, signal) =>
+        needOf(model)(model.model, { signal, waitMs: Number.POSITIVE_INFINITY }, async () =>
+          (await completionsOf(model)).hold?.(model, signal),
+        ),
     },
     embed: async (model, texts, signal, { urgency, settings }) =>
       (await core.encoders.embed({ model, settings, urgency, signal }, texts)).vectors,
     rerank: async (model, query, texts, { timeoutMs, normalise, signal }) => {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
-      const ask = { model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited };
       const service = await encodersOf(model);
-      const { scores } = await service.rerank(ask, query, texts);
+      const { scores } = await needOf(model)(model.model, { signal }, () => {
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
+        return service.rerank({ model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited }, query, texts);
+      });
       return normalise ? scores.map(sigmoid) : scores;
     },
     entities: async (model, texts, signal) => {
       const ask = { model: model.model, settings: settingsOfModel(model, 'ner'), urgency: 'bulk' as const, signal };
-      return (await (await encodersOf(model)).entities(ask, texts)).entities;
+      const service = await encodersOf(model);
+      return (await service.entities(ask, texts)).entities;
     },
   };
 }

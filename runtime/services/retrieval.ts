@@ -37,7 +37,7 @@ export interface RetrievalParts {
   readonly runtimePort: number;
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
-  readonly encoders: Pick<ModelServices, 'embed' | 'rerank'>;
+  readonly encoders: Pick<ModelServices, 'embed' | 'rerank'> & Partial<Pick<ModelServices, 'need'>>;
   /** Reads pages of PDFs that have no text layer. */
   readonly scans?: { readonly pageImages: PageImages; readonly vision: VisionService };
   /** Writes down what is said in recordings. */
@@ -75,7 +75,7 @@ export function openRetrieval({
   kinds = {},
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
-  const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
+  const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed, need: encoders.need });
   const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) }, recordings);
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({

@@ -9,6 +9,7 @@ import type { BufferLimits } from '../ml/buffers/limits.js';
 import type { ClassifierService } from '../ml/classifiers/contract.js';
 import type { StreamService } from '../ml/streams/contract.js';
 import type { StreamLimits } from '../ml/streams/limits.js';
+import type { NeedModel } from '../models/fetch/on-use.js';
 import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
 import type { ChatSettings } from '../providers/compat/open.js';
@@ -45,6 +46,8 @@ export interface ServiceParts {
   readonly runtimeUrls: readonly string[];
   /** How chats are sent to runtimes. */
   readonly chats?: ChatSettings;
+  /** Fetches the models that explicit jobs name; without it none is fetched. */
+  readonly need?: NeedModel;
   /** What buffers and streams may take, where it is less than usual. */
   readonly limits?: { readonly buffers: BufferLimits; readonly streams: StreamLimits };
 }
@@ -121,9 +124,9 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/streams.js')).RemoteStreams(outbound, runtimeUrls),
   },
   classifiers: {
-    here: async ({ dataDir, events }, { encoders }) => {
+    here: async ({ dataDir, events, need }, { encoders }) => {
       const { Classifiers } = await import('../ml/classifiers/classifiers.js');
-      return new Classifiers(join(dataDir, 'models', 'classifier'), encoders, events);
+      return new Classifiers(join(dataDir, 'models', 'classifier'), encoders, events, need);
     },
     elsewhere: async ({ outbound, runtimeUrls }) => {
       const { RemoteClassifiers } = await import('../remote/classifiers.js');

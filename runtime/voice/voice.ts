@@ -10,6 +10,7 @@ import type { LoadedProject } from '../projects/projects.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { type Clock, systemClock } from './clock.js';
 import { type Ears, messageOf, type VoicePeer } from './contract.js';
+import { fetchingSpeech, type SpeechFetching } from './fetching.js';
 import { VoiceSession } from './session.js';
 import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
 import { keepTurn } from './turn-event.js';
@@ -34,6 +35,8 @@ export interface VoiceParts {
   readonly clock?: Clock;
   /** Keeps an event of each turn; without it none is kept. */
   readonly events?: Events;
+  /** Fetches the speech models that project files name; without it none is fetched. */
+  readonly fetching?: SpeechFetching | undefined;
 }
 
 /** Where a session is asked for. */
@@ -95,10 +98,11 @@ export class Voice {
   }
 
   #open(address: VoiceAddress, peer: VoicePeer): VoiceSession {
-    const { projects, chat, speech, transcription, ears, events, clock = systemClock } = this.#parts;
+    const { projects, chat, ears, events, fetching, clock = systemClock } = this.#parts;
     const { namespace, project } = address;
     const loaded = projects.load(namespace, project);
     const { voice } = loaded.config;
+    const { speech, transcription } = fetching ? fetchingSpeech(fetching, voice, this.#parts) : this.#parts;
     const { session_id: known, ...given } = sessionQuery(address.query);
     const id = known === undefined ? randomUUID() : checkSessionId(known, ['query', 'session_id']);
     const query: Query = { ...chat.begunWith(namespace, project, id), ...given };

@@ -163,6 +163,33 @@ describe('accounts in front of the daemon', () => {
     assert.match((await ann.ask('core', 'GET', `${project}/chat/sessions/${id}/history`)).text, /marmalade/);
   });
 
+  it('have models fetched for those only whose project it is, and for a fit of who runs the machine', async () => {
+    process.env.HF_HUB_OFFLINE = '1';
+    const config = { version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'nobody/nothing' }] } };
+    assert.equal((await root.ask('core', 'POST', '/v1/projects/library', { name: 'waiting' })).status, 200);
+    const project = '/v1/projects/library/waiting';
+    const { config: own } = json(await root.ask('core', 'GET', project)).project;
+    assert.equal((await root.ask('core', 'PUT', project, { config: { ...own, ...config } })).status, 200);
+    const chat = { messages: [{ role: 'user', content: 'x' }] };
+    const fit = {
+      model: 'c',
+      base_model: 'nobody/nothing',
+      training_data: ['a', 'b', 'c', 'd'].map((text, at) => ({ text, label: `${at % 2}` })),
+    };
+    const told = async (who: Person, path: string, body: object): Promise<string> => {
+      const { status, text } = await who.ask('core', 'POST', path, body);
+      assert.equal(status, 404, text);
+      return text;
+    };
+    // Only who may fetch comes so far as to be told that the hub is not to be asked.
+    assert.match(await told(ann, `${project}/chat/completions`, chat), /you may not change this project or/);
+    assert.match(await told(root, `${project}/chat/completions`, chat), /HF_HUB_OFFLINE/);
+    assert.match(await told(ann, '/v1/ml/classifier/fit', fit), /It was not fetched for you/);
+    assert.match(await told(root, '/v1/ml/classifier/fit', fit), /HF_HUB_OFFLINE/);
+    assert.equal((await ann.ask('core', 'GET', '/v1/tasks')).status, 403);
+    delete process.env.HF_HUB_OFFLINE;
+  });
+
   it('keep what is in no namespace for each person, under any name', async () => {
     const buffer = { buffer_id: 'readings', window_size: 10 };
     for (const person of [ann, bob]) assert.equal((await person.ask('universal', 'POST', '/v1/polars/buffers', buffer)).status, 200);

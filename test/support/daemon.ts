@@ -101,7 +101,8 @@ export async function startDaemon(
       ...(options.args ?? []),
     ],
     {
-      env: { ...process.env, ...options.env },
+      // Models come from the hub only where a test says so.
+      env: { QUERN_PULL: 'never', ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe', ...(options.probed ? (['ipc'] as const) : [])],
     },
   );

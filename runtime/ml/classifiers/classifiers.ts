@@ -5,6 +5,7 @@ import { quote } from '../../config/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
 import type { Events } from '../../events/events.js';
 import { recorded } from '../../events/recorded.js';
+import { type NeedModel, needNothing } from '../../models/fetch/on-use.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 import { checkProbe, chooseEmbedder, embedded, probeOf } from './embedder.js';
@@ -43,6 +44,7 @@ interface Fresh {
 export class Classifiers implements ClassifierService {
   readonly #shelf: Shelf;
   readonly #events: Events | undefined;
+  readonly #need: NeedModel;
   readonly #encoders: EncoderService;
   readonly #memory = new Memory();
   readonly #reading = new Map<string, Promise<HeldClassifier | undefined>>();
@@ -51,10 +53,11 @@ export class Classifiers implements ClassifierService {
   readonly #predictions = new Gate('requests that predict', PREDICTIONS_AT_ONCE, WAITING_PREDICTIONS);
   readonly #closing = new AbortController();
 
-  /** `events` keep the fits. */
-  constructor(folder: string, encoders: EncoderService, events?: Events) {
+  /** `events` keep the fits; `need` fetches the embedder that a fit names. */
+  constructor(folder: string, encoders: EncoderService, events?: Events, need: NeedModel = needNothing) {
     this.#shelf = new Shelf(folder);
     this.#events = events;
+    this.#need = need;
     this.#encoders = encoders;
   }
 
@@ -75,9 +78,11 @@ export class Classifiers implements ClassifierService {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     this.#fitting.push(ask.model);
     try {
+      // A fetch can take long: other fits go on meanwhile.
+      const choose = () => chooseEmbedder(this.#encoders, ask.baseModel, either);
+      const { model: base, notes } = await (ask.baseModel === undefined ? choose() : this.#need(ask.baseModel, { signal: either }, choose));
       return await this.#fits.run(either, async () => {
         const startMs = performance.now();
-        const { model: base, notes } = await chooseEmbedder(this.#encoders, ask.baseModel, either);
         const { model, quality, embedder, embeddingTimeMs } = await fitClassifier(this.#encoders, base, ask, examples, either);
         const probe = await probeOf(this.#encoders, embedder, either);
         const card = { ...embedder, dimensions: model.dimensions, probe, labels: examples.labels, samples: examples.texts.length };

@@ -3,7 +3,7 @@ import { lstat, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { log } from '../../base/log.js';
 import { cachedRepositories } from '../find/hub-cache.js';
-import { RepositoryLayout } from './layout.js';
+import { type RemoteFile, RepositoryLayout } from './layout.js';
 import { claim } from './lock.js';
 
 /** A repository where something changed within this time may be one that some program still downloads. */
@@ -73,6 +73,17 @@ async function removeBlob(layout: RepositoryLayout, name: string): Promise<numbe
     await rename(aside, path);
     return 0;
   } finally {
+    await release();
+  }
+}
+
+/** Removes what unfinished downloads of ours have of these files, unless another one has claimed it. Never rejects. */
+export async function removeHalves(layout: RepositoryLayout, files: readonly RemoteFile[]): Promise<void> {
+  for (const { etag } of files) {
+    const release = await claim(layout.lock(etag), AbortSignal.timeout(CLAIM_MS)).catch(() => undefined);
+    if (!release) continue;
+    const half = layout.incomplete(etag);
+    for (const path of [half, `${half}.parts`]) await rm(path, { force: true }).catch(() => undefined);
     await release();
   }
 }

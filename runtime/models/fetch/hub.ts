@@ -3,7 +3,7 @@ import { log } from '../../base/log.js';
 import type { Events } from '../../events/events.js';
 import type { Outbound } from '../../net/outbound.js';
 import { type Removal, removeModel, removePart } from '../cache/removal.js';
-import { sweepCache } from '../cache/sweep.js';
+import { removeHalves, sweepCache } from '../cache/sweep.js';
 import { repositoriesOf } from '../find/aliases.js';
 import { repositoryPart } from '../find/parts.js';
 import { HubClient } from './client.js';
@@ -51,6 +51,11 @@ export class Hub {
       'pauseMs' in this.#env ? (this.#env as HubSettings) : hubSettings(this.#env as NodeJS.ProcessEnv),
     );
     return this.#made;
+  }
+
+  /** Whether the hub is not to be asked. */
+  get isOffline(): boolean {
+    return this.#client.settings.offline;
   }
 
   /** What downloading a model would fetch. */
@@ -133,6 +138,14 @@ export class Hub {
       for (const key of keys) this.#removals.delete(key);
     });
     return removal;
+  }
+
+  /** Removes the halves that a cancelled download has left, where nobody else fetches the same. Resolves when it has ended. */
+  async discard({ repository, layout, files }: DownloadPlan): Promise<void> {
+    const others = [...this.#running].filter(([key]) => key.startsWith(`${repository}@`)).map(([, download]) => download);
+    await Promise.all(others.filter(({ isOpen }) => !isOpen).map(({ finished }) => finished));
+    if (others.some(({ isOpen }) => isOpen)) return;
+    await removeHalves(layout, files);
   }
 
   /** Begins to remove what downloads that were cut short have left in the cache; see `sweepCache`. */

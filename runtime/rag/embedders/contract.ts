@@ -3,6 +3,7 @@ import type { EmbedderType, EmbeddingStrategy } from '../../../schemas/generated
 import type { OptionShapes } from '../../config/plugin-options.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { EncoderSettings } from '../../encoders/contract.js';
+import type { NeedModel } from '../../models/fetch/on-use.js';
 import type { Outbound } from '../../net/outbound.js';
 
 /** Whether somebody waits for the answer: interactive work passes ingestion. */
@@ -36,6 +37,8 @@ export interface EmbedderParts {
   readonly outbound: Outbound;
   /** Absent while the runtime has no embeddings. */
   readonly runtime?: RuntimeEmbed;
+  /** Fetches models that are missing; without it none is fetched. */
+  readonly need?: NeedModel | undefined;
   /** The model of the project that the strategy names, with its `encoder_config` and host. */
   readonly projectModel?: ModelConfig;
   /** The port of our own runtime: a `base_url` that names it stays in process; 11540 always does. */

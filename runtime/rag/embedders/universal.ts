@@ -4,6 +4,7 @@ import type { OptionShapes, OptionValues } from '../../config/plugin-options.js'
 import { apiKeyOf, baseUrlOf } from '../../config/variables.js';
 import type { EncoderSettings } from '../../encoders/contract.js';
 import { settingsOfModel } from '../../encoders/settings.js';
+import { needNothing } from '../../models/fetch/on-use.js';
 import { isOwnAddress } from '../../net/address.js';
 import { askEmbeddings } from '../../net/ask/embeddings.js';
 import { UNIVERSAL_PORT } from '../../providers/index.js';
@@ -60,7 +61,7 @@ function source(
   parts: EmbedderParts,
   normalise: boolean,
 ): Source {
-  const { runtime, projectModel } = parts;
+  const { runtime, projectModel, need = needNothing } = parts;
   const model = projectModel?.model ?? named;
   const encoder = projectModel ? settingsOfModel(projectModel, 'embedding') : {};
   const prefixes = prefixesOf(model, settings);
@@ -82,7 +83,9 @@ function source(
     if (host) return askEmbeddings(parts.outbound, host, input, signal);
     if (!runtime) throw missing(strategy, model);
     const asked = (limited: AbortSignal) => runtime(model, input, limited, { urgency, settings: encoder });
-    return within(model, settings.timeout, signal, asked).catch((error: unknown) => {
+    // Nobody waits for ingestion. The time limit is that of an answer, not that of a fetch.
+    const wish = { signal, waitMs: urgency === 'bulk' ? Number.POSITIVE_INFINITY : undefined };
+    return need(model, wish, () => within(model, settings.timeout, signal, asked)).catch((error: unknown) => {
       throw explained(error, strategy);
     });
   };

@@ -34,6 +34,7 @@ export async function openFrontStage(config: object = {}, more: { paymentApi?: U
     runtimeUrls: [],
     runtimePort: 0,
     datasetQuotaBytes: 1e9,
+    pullsOnUse: true,
     startRunner: async () => undefined,
   });
   const leave = async (): Promise<void> => {

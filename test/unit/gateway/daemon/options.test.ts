@@ -37,6 +37,18 @@ describe('daemon options', () => {
     );
     assert.deepEqual([readOptions([], {}).deleteProjects, readOptions([], { QUERN_DELETE_PROJECTS: 'yes' }).deleteProjects], [false, true]);
     assert.deepEqual([readOptions([], {}).pinTemplates, readOptions(['--pin-templates'], {}).pinTemplates], [false, true]);
+    assert.deepEqual(
+      [
+        readOptions([], {}).pullsOnUse,
+        readOptions([], { QUERN_PULL: 'never' }).pullsOnUse,
+        readOptions(['--pull', 'on-use'], { QUERN_PULL: 'never' }).pullsOnUse,
+      ],
+      [true, false, true],
+    );
+    assert.throws(() => readOptions(['--pull', 'always'], {}), {
+      kind: 'bad_request',
+      message: /--pull must be on-use or never, not "always"/,
+    });
     assert.deepEqual(readOptions([], { QUERN_ALLOW_ENV: 'MY_KEY, OTHER' }).allowedEnv, ['MY_KEY', 'OTHER']);
     assert.equal(readOptions(['--dataset-quota-gb', '0.5'], {}).datasetQuotaBytes, 2 ** 29);
   });
