@@ -121,8 +121,8 @@ export interface ServerEvent {
   readonly id: string;
 }
 
-/** The events of a streaming answer, as they come. */
-export async function* events(response: Response): AsyncGenerator<ServerEvent> {
+/** The events of a streaming answer, as they come. Comments, which most readers pass over, come as events named `comment` to one that wants them. */
+export async function* events(response: Response, { comments = false } = {}): AsyncGenerator<ServerEvent> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   try {
@@ -132,6 +132,7 @@ export async function* events(response: Response): AsyncGenerator<ServerEvent> {
       const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
       rest = blocks.pop()!;
       for (const block of blocks) {
+        if (comments && block.startsWith(':')) yield { event: 'comment', id: '', data: block.slice(1).trim() };
         const read = readEvent(block);
         if (read) yield read;
       }

@@ -1,0 +1,58 @@
+/** Files that go with a question: pictures and sounds as they are, documents for the daemon to read, other texts as text. */
+import type { Attachment } from '$schemas/core/conversations';
+import { size } from '../../lib/format';
+
+/** As the daemon takes them. */
+const MOST_BYTES = 12 * 1024 * 1024;
+export const MOST_FILES = 16;
+/** Longer texts are for a dataset. */
+const MOST_TEXT_BYTES = 1024 * 1024;
+const PICTURES = /^image\/(?:png|jpeg|webp|gif)$/;
+const SOUNDS: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
+
+/** What an attachment is to the reader. */
+export const kindOf = ({ media_type: type }: Attachment): 'picture' | 'sound' | 'document' =>
+  type.startsWith('image/') ? 'picture' : type.startsWith('audio/') ? 'sound' : 'document';
+
+/** The attachment of a file. Throws a sentence where such a file cannot go with a question. */
+export async function attachmentOf(file: File): Promise<Attachment> {
+  const name = (file.name || 'pasted').slice(0, 255);
+  if (file.size > MOST_BYTES)
+    throw new Error(`"${name}" has ${size(file.size)}; a question takes files of ${size(MOST_BYTES)}. Add it to a dataset instead.`);
+  if (file.size === 0) throw new Error(`"${name}" is empty.`);
+  const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  const sound = SOUNDS[ending] ?? (file.type === 'audio/wav' || file.type === 'audio/mpeg' ? file.type : undefined);
+  const type = PICTURES.test(file.type)
+    ? file.type
+    : (sound ?? (ending === 'pdf' || file.type === 'application/pdf' ? 'application/pdf' : undefined));
+  if (type !== undefined) return { name, media_type: type, url: await addressOf(file, type) };
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const text = textOf(bytes);
+  if (text === undefined)
+    throw new Error(
+      `"${name}" is no picture (PNG, JPEG, WebP, GIF), sound (WAV, MP3), PDF or text. Add other documents to a dataset, where they are read whole.`,
+    );
+  if (bytes.length > MOST_TEXT_BYTES)
+    throw new Error(`"${name}" has ${size(bytes.length)} of text, too much for one question. Add it to a dataset instead.`);
+  return { name, media_type: 'text/plain', url: await addressOf(new Blob([bytes]), 'text/plain'), text };
+}
+
+/** The text of bytes that are UTF-8. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes as a `data:` address of this media type. */
+function addressOf(file: Blob, type: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(`data:${type};base64,${String(reader.result).replace(/^[^,]*,/, '')}`);
+    reader.onerror = () => reject(new Error('The file could not be read. It may have been moved or changed.'));
+    reader.readAsDataURL(file);
+  });
+}

@@ -1,0 +1,100 @@
+/** The list of a project's conversations: pages, search, and what is done to one of them. */
+import type { Conversation, ConversationList } from '$schemas/core/conversations';
+import { ask, get, isAbort, send, sentence } from '../../lib/api';
+
+type Found = Conversation;
+
+export class Conversations {
+  list = $state.raw<readonly Found[]>([]);
+  next = $state<string | null>(null);
+  total = $state(0);
+  search = $state('');
+  archived = $state(false);
+  isLoaded = $state(false);
+  isLoading = $state(false);
+  problem = $state('');
+  #asking: AbortController | undefined;
+
+  constructor(readonly place: string) {}
+
+  get #path(): string {
+    return `${this.place}/conversations`;
+  }
+
+  /** Reads the first page of what the search and the choice of archived ones ask for. */
+  load(): Promise<void> {
+    return this.#read(null);
+  }
+
+  /** Reads the page behind those that are shown. */
+  async more(): Promise<void> {
+    if (this.next !== null && !this.isLoading) await this.#read(this.next);
+  }
+
+  async #read(cursor: string | null): Promise<void> {
+    this.#asking?.abort();
+    const asking = new AbortController();
+    this.#asking = asking;
+    this.isLoading = true;
+    const query = new URLSearchParams({ limit: '50', archived: String(this.archived) });
+    if (this.search.trim() !== '') query.set('search', this.search.trim());
+    if (cursor !== null) query.set('cursor', cursor);
+    try {
+      const page = await get<ConversationList>(`${this.#path}?${query}`, { signal: asking.signal });
+      const known = new Set(page.conversations.map(({ id }) => id));
+      this.list = cursor === null ? page.conversations : [...this.list.filter(({ id }) => !known.has(id)), ...page.conversations];
+      [this.next, this.total, this.isLoaded, this.problem] = [page.next, page.total, true, ''];
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.problem = sentence(error);
+    }
+    if (this.#asking === asking) this.isLoading = false;
+  }
+
+  async create(settings: Conversation['settings']): Promise<Conversation> {
+    const { conversation } = await send<{ conversation: Conversation }>(this.#path, { settings });
+    this.list = [conversation, ...this.list];
+    this.total += 1;
+    return conversation;
+  }
+
+  async change(id: string, part: Partial<Pick<Conversation, 'title' | 'pinned' | 'archived'>>): Promise<void> {
+    await send(`${this.#path}/${id}`, part, { method: 'PATCH' });
+    await this.load();
+  }
+
+  async remove(id: string): Promise<void> {
+    await ask(`${this.#path}/${id}`, { method: 'DELETE' });
+    this.list = this.list.filter((one) => one.id !== id);
+    this.total -= 1;
+  }
+
+  /** Shows what a turn has changed of a conversation. */
+  show(conversation: Conversation): void {
+    if (this.list.some(({ id }) => id === conversation.id))
+      this.list = this.list.map((one) => (one.id === conversation.id ? conversation : one));
+  }
+
+  /** A new conversation with the messages up to this one. */
+  async branch(id: string, message: string): Promise<Conversation> {
+    const { conversation } = await send<{ conversation: Conversation }>(`${this.#path}/${id}/branch`, { message });
+    await this.load();
+    return conversation;
+  }
+
+  /** A conversation, or all, as a file. */
+  async export(format: 'json' | 'markdown', id?: string): Promise<Blob> {
+    const response = await ask(id === undefined ? `${this.#path}/export` : `${this.#path}/${id}/export?format=${format}`);
+    return response.blob();
+  }
+
+  async import(file: Blob): Promise<{ imported: number; skipped: readonly { place: string; reason: string }[] }> {
+    const answer = await get<{ imported: number; skipped: readonly { place: string; reason: string }[] }>(`${this.#path}/import`, {
+      method: 'POST',
+      body: file,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    await this.load();
+    return answer;
+  }
+}

@@ -1,0 +1,217 @@
+/** One conversation: its messages, the branch that is shown, and the turn under way. Turns go on while another view is open. */
+import type { Attachment, Conversation, ConversationPage, Message, Settings, TurnBegun, TurnRequest } from '$schemas/core/conversations';
+import { ApiError, ask, events, get, isAbort, type ServerEvent, send, sentence } from '../../lib/api';
+import { GrowingAnswer } from './answer.svelte';
+import { ROOT, Tree } from './tree';
+
+/** What the reader asks for with a turn. */
+type Turn = Omit<TurnRequest, 'client_id'>;
+export type ToolResults = NonNullable<Turn['tool_results']>;
+type Attached = NonNullable<NonNullable<Turn['message']>['attachments']>;
+
+export class Thread {
+  conversation = $state.raw<Conversation>();
+  /** The messages that are shown, oldest first. */
+  path = $state.raw<readonly Message[]>([]);
+  /** A question that the daemon has not taken yet. */
+  asked = $state.raw<{ content: string; attachments: readonly Attachment[] }>();
+  answer = $state.raw<GrowingAnswer>();
+  isLoaded = $state(false);
+  /** Why it cannot be shown. */
+  failure = $state.raw<ApiError>();
+  /** What went wrong with the last turn. */
+  trouble = $state('');
+  #tree = new Tree();
+  #ending: AbortController | undefined;
+
+  constructor(
+    readonly place: string,
+    readonly id: string,
+  ) {}
+
+  get #path(): string {
+    return `${this.place}/conversations/${encodeURIComponent(this.id)}`;
+  }
+
+  get isRunning(): boolean {
+    return this.answer !== undefined;
+  }
+
+  /** Reads the conversation, all its pages. */
+  async load(): Promise<void> {
+    const tree = new Tree();
+    let conversation: Conversation;
+    let from: number | null = 0;
+    try {
+      do {
+        const page: ConversationPage = await get<ConversationPage>(`${this.#path}?from=${from}&limit=2000`);
+        conversation = page.conversation;
+        for (const message of page.messages) tree.put(message);
+        from = page.next;
+      } while (from !== null);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // What is shown already stays while the daemon is away.
+      if (error.status === 404 || !this.isLoaded) this.failure = error;
+      return;
+    }
+    if (this.isRunning) return;
+    [this.#tree, this.conversation, this.failure, this.isLoaded] = [tree, conversation, undefined, true];
+    this.#show(conversation.current && tree.get(conversation.current) ? conversation.current : tree.leafBelow(ROOT));
+  }
+
+  /** Reads it again where another page has changed it. */
+  async refresh(): Promise<void> {
+    if (this.isRunning || !this.isLoaded) return;
+    const page = await get<ConversationPage>(`${this.#path}?limit=1`).catch((error: unknown) => error as ApiError);
+    if (page instanceof Error) {
+      if (page instanceof ApiError && page.status === 404) this.failure = page;
+    } else if (page.conversation.updated_at !== this.conversation?.updated_at || page.conversation.messages !== this.#tree.size)
+      await this.load();
+    else this.conversation = page.conversation;
+  }
+
+  async change(
+    part: Partial<Pick<Conversation, 'title' | 'pinned' | 'archived'>> & { settings?: Settings; current?: string },
+  ): Promise<void> {
+    const { conversation } = await send<{ conversation: Conversation }>(this.#path, part, { method: 'PATCH' });
+    this.conversation = conversation;
+  }
+
+  siblings(id: string): readonly string[] {
+    return this.#tree.siblings(id);
+  }
+
+  /** Shows the branch of a sibling, and keeps that choice. */
+  async showBranch(id: string): Promise<void> {
+    this.#show(this.#tree.leafBelow(id));
+    await this.change({ current: this.path.at(-1)!.id });
+  }
+
+  /** Asks; resolves to whether the daemon has taken the question. `clientId` is the same for each try of one question. */
+  ask(
+    content: string,
+    attachments: readonly Attachment[],
+    clientId: string,
+    parent: string | null = this.path.at(-1)?.id ?? null,
+  ): Promise<boolean> {
+    this.#show(parent);
+    this.asked = { content, attachments };
+    return this.#run({ parent, message: { content, attachments: attachments as Attached } }, new GrowingAnswer(parent), clientId);
+  }
+
+  /** Asks for another answer in the place of this one. */
+  regenerate({ parent }: Message, settings?: Settings): Promise<boolean> {
+    this.#show(parent);
+    return this.#run({ parent, regenerate: true, ...(settings ? { settings } : {}) }, new GrowingAnswer(parent));
+  }
+
+  /** Writes an answer on. */
+  goOn(message: Message): Promise<boolean> {
+    this.#show(message.parent);
+    return this.#run({ continue: message.id }, new GrowingAnswer(message.parent, message.content));
+  }
+
+  /** Goes on with what the tools of the client gave. */
+  giveResults(message: Message, results: ToolResults): Promise<boolean> {
+    return this.#run({ parent: message.id, tool_results: results }, new GrowingAnswer(message.id));
+  }
+
+  /** Ends the answer that is being written; what is there is kept. */
+  async stop(): Promise<void> {
+    const answer = this.answer;
+    await send(`${this.#path}/stop`, {}).catch(() => this.#ending?.abort());
+    // A turn that did not hear of it ends with its connection.
+    setTimeout(() => this.answer === answer && this.#ending?.abort(), 3_000);
+  }
+
+  /** Writes another text in the place of an answer. */
+  async rewrite(id: string, content: string): Promise<void> {
+    const { message } = await send<{ message: Message }>(`${this.#path}/messages/${id}`, { content }, { method: 'PATCH' });
+    this.#tree.put(message);
+    this.#show(this.path.at(-1)!.id);
+  }
+
+  /** Removes a message and what hangs below it; a branch beside it is shown then. */
+  async remove(id: string): Promise<void> {
+    const { conversation } = await get<{ conversation: Conversation }>(`${this.#path}/messages/${id}`, { method: 'DELETE' });
+    const parent = this.#tree.get(id)?.parent ?? ROOT;
+    this.#tree.remove(id);
+    this.conversation = conversation;
+    this.#show(this.#tree.leafBelow(parent));
+  }
+
+  #show(leaf: string | null): void {
+    this.path = this.#tree.pathTo(leaf);
+  }
+
+  async #run(turn: Turn, answer: GrowingAnswer, clientId: string = crypto.randomUUID()): Promise<boolean> {
+    [this.answer, this.trouble] = [answer, ''];
+    this.#ending = new AbortController();
+    let isTaken = false;
+    let isWhole = false;
+    try {
+      const response = await ask(`${this.#path}/turns`, {
+        json: turn,
+        signal: this.#ending.signal,
+        headers: { 'Idempotency-Key': clientId },
+      });
+      for await (const event of events(response, { comments: true })) {
+        if (event.event === 'turn') {
+          isTaken = true;
+          this.#begin(JSON.parse(event.data) as TurnBegun, answer);
+        } else if (isStored(event)) {
+          isWhole = true;
+          this.#end(JSON.parse(event.data) as Message);
+        } else if (event.data !== '[DONE]') answer.take(event);
+      }
+    } catch (error) {
+      if (error instanceof ApiError) this.trouble = error.message;
+      else if (!isAbort(error))
+        this.trouble = `The connection broke while the answer was written (${sentence(error)}). What was written is kept.`;
+    }
+    this.answer = undefined;
+    this.asked = undefined;
+    if (!isWhole) await this.load().catch(() => undefined);
+    if (!isWhole && isTaken && this.path.at(-1)?.id !== answer.id) this.#keep(answer);
+    return isTaken;
+  }
+
+  #begin({ conversation, user, tool_results: results, assistant }: TurnBegun, answer: GrowingAnswer): void {
+    this.conversation = conversation;
+    for (const message of [...(user ? [user] : []), ...(results ?? [])]) this.#tree.put(message);
+    answer.id = assistant.id;
+    answer.wait = 'Loading the model ...';
+    this.asked = undefined;
+    this.#show(assistant.parent);
+  }
+
+  #end(message: Message): void {
+    this.#tree.put(message);
+    this.answer = undefined;
+    this.#show(message.id);
+    if (this.conversation) this.conversation = { ...this.conversation, current: message.id, messages: this.#tree.size };
+  }
+
+  /** Shows what came of an answer while the daemon cannot be asked what it kept. */
+  #keep({ id, parent, text, thinking }: GrowingAnswer): void {
+    this.#tree.put({ id, parent, role: 'assistant', content: text, thinking, status: 'cut', created_at: new Date().toISOString() });
+    this.#show(id);
+  }
+}
+
+/** Whether an event holds the message as it was stored; chunks, which have no name of their own, are events of the name `message` too. */
+const isStored = ({ event, data }: ServerEvent): boolean => event === 'message' && data.startsWith('{"id":"msg_');
+
+const threads = new Map<string, Thread>();
+const KEPT_THREADS = 20;
+
+/** The thread of a conversation; the same one while its turn goes on. */
+export function threadOf(place: string, id: string): Thread {
+  const name = `${place} ${id}`;
+  const thread = threads.get(name) ?? new Thread(place, id);
+  threads.delete(name);
+  threads.set(name, thread);
+  for (const [old, { isRunning }] of threads) if (threads.size > KEPT_THREADS && !isRunning && old !== name) threads.delete(old);
+  return thread;
+}
