@@ -20,6 +20,7 @@ import type { Databases } from './library/databases/databases.js';
 import type { DatabaseInspection } from './library/databases/inspection.js';
 import type { Preview } from './library/databases/preview.js';
 import type { Datasets } from './library/datasets/datasets.js';
+import type { PagePictures } from './library/datasets/page-pictures.js';
 import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
 import { ToolServers } from './mcp/tool-servers.js';
@@ -93,6 +94,8 @@ export interface Runtime {
   readonly databases: Databases;
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
+  /** Pages of datasets' files as pictures. */
+  readonly pagePictures: PagePictures;
   readonly retrieval: Retrieval;
   /** What projects remember; opened at its first use, or soon after a start where something is kept. */
   readonly memories: Memories;
@@ -224,7 +227,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     runtimePort,
     datasetQuotaBytes,
     encoders: ofModels,
-    scans: { pageImages, vision: services.core.vision },
+    pageImages,
+    vision: services.core.vision,
     recordings: (...asked) => heard.recording(...asked),
     provider,
     events,

@@ -97,6 +97,8 @@ export interface StreamReply {
 
 /** A long answer, of which no more is in memory than the client takes at a time. `pieces` are told to return where the client leaves, also before the first. */
 export interface PiecesReply {
+  /** 200 unless given. */
+  readonly status?: 206;
   readonly headers?: Readonly<Record<string, string>>;
   readonly pieces: AsyncIterable<Uint8Array>;
   /** Bytes of all pieces together, at least one; absent where only the end of the pieces tells. */

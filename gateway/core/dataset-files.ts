@@ -1,10 +1,18 @@
+import { quote } from '../../runtime/config/names.js';
 import type { AddedFile } from '../../runtime/library/datasets/datasets.js';
 import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/library/datasets/limits.js';
 import { parseOverrides } from '../../runtime/library/datasets/overrides.js';
-import { type Endpoint, endpoint, type FormBody, type Request, type UploadedFile } from '../../schemas/endpoint.js';
+import type { HashedFile } from '../../runtime/library/datasets/page-pictures.js';
+import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
-import type { BulkReply, UploadReply } from '../../schemas/generated/core/datasets.js';
+import type { BulkReply, ChunkList, ChunksQuery, PageQuery, UploadReply } from '../../schemas/generated/core/datasets.js';
 import { DATASET, type DatasetContext, place } from './dataset-place.js';
+import { FILE_MEDIA_TYPES, fileAnswer } from './file-answer.js';
+
+const FILE = `${DATASET}/data/{file_hash}`;
+/** Pixels across a page where nobody says so. */
+const PAGE_WIDTH = 1_000;
+const CHUNKS = 50;
 
 /** Refuses an upload to a dataset that does not exist before its bytes are read. */
 const admit: FormBody<DatasetContext>['admit'] = ({ datasets }, request) => {
@@ -79,8 +87,82 @@ async function uploadMany(context: DatasetContext, request: Request): Promise<Bu
   return { ...reply, task_id: await datasets.processing.start(...place(request), { hashes, overrides }), status: 'processing' };
 }
 
+/** The file of the path, for reading. */
+async function fileOf({ datasets }: DatasetContext, request: Request): Promise<HashedFile> {
+  const hash = request.params.file_hash!;
+  return { hash, file: await datasets.file(...place(request), hash) };
+}
+
+async function page(context: DatasetContext, request: Request): Promise<Reply> {
+  const { page: number = '' } = request.params;
+  if (!/^[1-9]\d{0,5}$/.test(number)) throw new Failure('not_found', `${quote(number)} is no page: pages are numbered from 1.`);
+  const { width = PAGE_WIDTH } = request.query as PageQuery;
+  const found = await fileOf(context, request);
+  const tag = `"${found.hash}-${number}-${width}"`;
+  const headers = { ETag: tag, 'Cache-Control': 'private, no-cache', 'Content-Security-Policy': "sandbox; default-src 'none'" };
+  if (request.header('if-none-match') === tag) return { status: 304, headers };
+  return { headers, contentType: 'image/webp', bytes: await context.pagePictures.picture(found, Number(number), width, request.signal) };
+}
+
+async function chunks(context: DatasetContext, request: Request): Promise<ChunkList> {
+  const { limit = CHUNKS, cursor } = request.query as ChunksQuery;
+  const from = Number(cursor ?? 0);
+  const found = await fileOf(context, request);
+  const list = await context.datasets.chunks(...place(request), found.hash, { from, limit });
+  const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+  return {
+    chunks: list.map(({ id, text, metadata }) => ({
+      id,
+      text,
+      page: number(metadata.page),
+      start: number(metadata.start_position),
+      end: number(metadata.end_position),
+      metadata,
+    })),
+    next: list.length < limit ? null : String(from + list.length),
+    // A damaged file has its chunks nevertheless.
+    pages: await context.pagePictures.count(found, request.signal).catch(() => null),
+  };
+}
+
 /** The endpoints for the files of a dataset. */
 export const datasetFileEndpoints: Endpoint<DatasetContext>[] = [
+  endpoint<DatasetContext>({
+    method: 'GET',
+    path: FILE,
+    id: 'dataset_data_read',
+    access: 'members',
+    summary: 'Read a file as it was uploaded',
+    tag: 'datasets',
+    query: 'core/datasets#FileReadQuery',
+    mediaTypes: FILE_MEDIA_TYPES,
+    handler: async (context, request) => {
+      const { hash, file } = await fileOf(context, request);
+      return fileAnswer({ ...file, hash }, request, request.query.download === true);
+    },
+  }),
+  endpoint<DatasetContext>({
+    method: 'GET',
+    path: `${FILE}/pages/{page}`,
+    id: 'dataset_data_page',
+    access: 'members',
+    summary: 'One page of a PDF, or an image, as a picture',
+    tag: 'datasets',
+    query: 'core/datasets#PageQuery',
+    mediaTypes: ['image/webp'],
+    handler: page,
+  }),
+  endpoint<DatasetContext>({
+    method: 'GET',
+    path: `${FILE}/chunks`,
+    id: 'dataset_data_chunks',
+    access: 'members',
+    summary: 'The chunks of a file, in their order',
+    tag: 'datasets',
+    query: 'core/datasets#ChunksQuery',
+    response: 'core/datasets#ChunkList',
+    handler: async (context, request) => ({ json: await chunks(context, request) }),
+  }),
   endpoint<DatasetContext>({
     method: 'POST',
     path: `${DATASET}/data`,
@@ -108,7 +190,7 @@ export const datasetFileEndpoints: Endpoint<DatasetContext>[] = [
   }),
   endpoint<DatasetContext>({
     method: 'DELETE',
-    path: `${DATASET}/data/{file_hash}`,
+    path: FILE,
     id: 'dataset_data_delete',
     access: 'writers',
     summary: 'Take a file and its chunks out of a dataset',

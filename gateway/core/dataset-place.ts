@@ -1,4 +1,5 @@
 import type { Datasets } from '../../runtime/library/datasets/datasets.js';
+import type { PagePictures } from '../../runtime/library/datasets/page-pictures.js';
 import type { Tasks } from '../../runtime/tasks/tasks.js';
 import type { Request } from '../../schemas/endpoint.js';
 
@@ -6,6 +7,7 @@ import type { Request } from '../../schemas/endpoint.js';
 export interface DatasetContext {
   readonly datasets: Datasets;
   readonly tasks: Tasks;
+  readonly pagePictures: PagePictures;
 }
 
 /** Path of the collection. */

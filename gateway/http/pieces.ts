@@ -9,7 +9,7 @@ import type { OpenBody, SizedBody } from './transport.js';
  */
 export async function sendPieces(
   call: Call,
-  { pieces, length, contentType, headers = {} }: PiecesReply,
+  { status, pieces, length, contentType, headers = {} }: PiecesReply,
   onFailureBeforeStart: (error: unknown) => void,
 ): Promise<void> {
   const { exchange } = call;
@@ -19,7 +19,7 @@ export async function sendPieces(
     call.answered = true;
     const named = Object.entries(headers).flatMap(([name, value]) => [name, safeValue(value)]);
     const list = [...call.headers(), 'Content-Type', contentType, ...named];
-    return length === undefined ? exchange.unsized(200, list) : exchange.sized(200, list, length);
+    return length === undefined ? exchange.unsized(status ?? 200, list) : exchange.sized(status ?? 200, list, length);
   };
   try {
     let left = length ?? Number.POSITIVE_INFINITY;

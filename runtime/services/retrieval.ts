@@ -1,6 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/lazy.js';
-import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
 import type { ReadRecording } from '../documents/parsing/recordings.js';
@@ -9,11 +8,11 @@ import { Databases } from '../library/databases/databases.js';
 import { DatabaseInspection } from '../library/databases/inspection.js';
 import { Preview } from '../library/databases/preview.js';
 import { type Datasets, openDatasets } from '../library/datasets/datasets.js';
-import { DatasetPlaces, findDataset, unknownFile } from '../library/datasets/places.js';
+import { PagePictures } from '../library/datasets/page-pictures.js';
 import { FileIngest } from '../library/ingest/ingest.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Picture } from '../pictures/picture.js';
-import type { LoadedProject, Projects } from '../projects/projects.js';
+import type { Projects } from '../projects/projects.js';
 import { collect, type Provider } from '../providers/contract.js';
 import { createEmbedders } from '../rag/embedders/index.js';
 import { OpenedStores } from '../rag/opened-stores.js';
@@ -38,8 +37,9 @@ export interface RetrievalParts {
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
   readonly encoders: Pick<ModelServices, 'embed' | 'rerank'> & Partial<Pick<ModelServices, 'need'>>;
+  readonly pageImages: PageImages;
   /** Reads pages of PDFs that have no text layer. */
-  readonly scans?: { readonly pageImages: PageImages; readonly vision: VisionService };
+  readonly vision?: VisionService;
   /** Writes down what is said in recordings. */
   readonly recordings?: ReadRecording;
   provider(model: ModelConfig): Provider;
@@ -57,6 +57,7 @@ export interface OpenRetrieval {
   readonly databases: Databases;
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
+  readonly pagePictures: PagePictures;
   close(): Promise<void>;
 }
 
@@ -68,7 +69,8 @@ export function openRetrieval({
   runtimePort,
   datasetQuotaBytes,
   encoders,
-  scans,
+  pageImages,
+  vision,
   recordings,
   provider,
   events,
@@ -76,7 +78,7 @@ export function openRetrieval({
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed, need: encoders.need });
-  const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) }, recordings);
+  const parsing = new Parsing({}, vision && { pageImages, ocr: (...asked) => textOf(vision, ...asked) }, recordings);
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({
     store,
@@ -104,7 +106,8 @@ export function openRetrieval({
     tasks,
     databases: new Databases({ projects, stores }),
     inspection: new DatabaseInspection({ projects, stores, embedders }),
-    preview: new Preview({ projects, parsing, find: uploadFinder(new DatasetPlaces()) }),
+    pagePictures: new PagePictures(pageImages),
+    preview: new Preview({ projects, parsing, find: ({ namespace, name }, ...file) => datasets.file(namespace, name, ...file) }),
     close: async () => {
       await tasks.close();
       await parsing.close();
@@ -128,14 +131,4 @@ async function answerOf(provider: Provider, model: ModelConfig, prompt: string, 
   const messages = [{ role: 'user' as const, content: prompt }];
   const { parts } = await provider.open(model, { messages, max_tokens: maxTokens, stream: false }, signal);
   return (await collect(parts)).text;
-}
-
-function uploadFinder(places: DatasetPlaces) {
-  return async (project: LoadedProject, dataset: string, hash: string): Promise<SourceFile> => {
-    const found = findDataset(project, dataset);
-    const [entry] = (await places.list(found)).filter((file) => file.hash === hash);
-    const path = await places.raw(found, hash);
-    if (!entry || path === undefined) throw unknownFile(dataset, hash);
-    return { path, name: entry.original_file_name, mimeType: entry.mime_type, sizeBytes: entry.size };
-  };
 }

@@ -109,7 +109,7 @@ async function furnish(ann: Person): Promise<Ids> {
       name: `labels-${CANARY}`,
       filename: filename ?? `anomaly-${CANARY}_ecod.json`,
     },
-    ...{ conversation_id: conversation.id, message_id: user.id, attachment_id: user.attachments[0].id },
+    ...{ page: '1', conversation_id: conversation.id, message_id: user.id, attachment_id: user.attachments[0].id },
     ...{ file_id: file, cache_key: key, id: 'anns-call', example_id: 'concierge', table: 'facts', generation: '1', response_id: response },
   };
 }
@@ -151,7 +151,7 @@ describe('of two people who share a daemon', { timeout: 120_000 }, () => {
     stage = await openFrontStage();
     [ann, bob] = await Promise.all([personOf(stage, 'ann@example.com'), personOf(stage, 'bob@example.com')]);
     ids = await furnish(ann);
-    const same = new Set(['example_id', 'table', 'generation', 'database', 'database_name']);
+    const same = new Set(['page', 'example_id', 'table', 'generation', 'database', 'database_name']);
     nothing = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, same.has(name) ? id : otherId(id)]));
   });
   after(async () => {

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatasetContext } from '../../gateway/core/dataset-place.js';
+import { PageImages } from '../../runtime/documents/parsing/page-images.js';
 import { openDatasets } from '../../runtime/library/datasets/datasets.js';
+import { PagePictures } from '../../runtime/library/datasets/page-pictures.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import type { TasksOptions } from '../../runtime/tasks/tasks.js';
@@ -51,6 +53,7 @@ export async function openDatasetStage(
   const store = await openStore(dataDir);
   const projects = new Projects({ dataDir });
   const ingest = new SmallIngest(join(dataDir, 'chunks'));
+  const pageImages = new PageImages();
   const { quotaBytes, tasks: taskOptions } = options;
   const { datasets, tasks } = openDatasets({
     store,
@@ -65,7 +68,9 @@ export async function openDatasetStage(
     ingest,
     tasks,
     datasets,
+    pagePictures: new PagePictures(pageImages),
     close: async () => {
+      await pageImages.close();
       await tasks.close();
       await store.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });

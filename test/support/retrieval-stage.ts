@@ -76,7 +76,8 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     datasetQuotaBytes: DATASET_BYTES,
     encoders,
     kinds,
-    scans: { pageImages: new PageImages(), vision: services.core.vision },
+    pageImages: new PageImages(),
+    vision: services.core.vision,
     provider: () => provider,
     events,
   });

@@ -3,6 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../../runtime/library/datasets/contract.js';
+import type { Chunk } from '../../runtime/rag/contract.js';
 import { Failure } from '../../schemas/errors.js';
 
 /**
@@ -50,6 +51,11 @@ export class SmallIngest implements Ingest {
       report({ done: index + 1, total: lines.length, stored });
     }
     return stored === 0 ? this.#outcome('skipped', 'duplicate', 0, skipped) : this.#outcome('success', null, stored, skipped);
+  }
+
+  async documentChunks({ documentHash }: { documentHash: string }): Promise<Chunk[]> {
+    const numbers = [...Array(await this.chunks('main_db', documentHash)).keys()];
+    return numbers.map((number) => ({ id: `${documentHash}-${number}`, documentHash, text: `line ${number}`, metadata: {} }));
   }
 
   async removeDocument({ database, documentHash }: { database: string; documentHash: string }): Promise<number> {

@@ -24,6 +24,22 @@ export interface PageImage {
   readonly sizeBytes: number;
 }
 
+/** What a render host is asked for one page, from 1. */
+export interface PictureRequest {
+  readonly file: SourceFile;
+  readonly page: number;
+  /** Pixels. */
+  readonly width: number;
+  /** Otherwise it is an image, which is its own only page. */
+  readonly isPdf: boolean;
+}
+
+/** One page as WebP; no bytes where the file has fewer pages. */
+export interface PagePicture {
+  readonly pages: number;
+  readonly bytes: Uint8Array | undefined;
+}
+
 /** Renders pages of PDFs, in a process that a hostile file may bring down. */
 export class PageImages {
   readonly #pool: HostPool;
@@ -40,6 +56,11 @@ export class PageImages {
   /** Numbers of the pages that have no text layer. Throws as `count` does. */
   withoutText(file: SourceFile, signal: AbortSignal): Promise<number[]> {
     return this.#pool.call<number[]>('without-text', { ...NO_PAGES, file }, file.name, signal);
+  }
+
+  /** One page of a PDF, or an image. Throws as `count` does. */
+  picture(request: PictureRequest, signal: AbortSignal): Promise<PagePicture> {
+    return this.#pool.call<PagePicture>('picture', request, request.file.name, signal);
   }
 
   /** Renders page after page as PNG files. Throws as `count` does; what was written stays. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.js';
+import type { Chunk } from '../../rag/contract.js';
 
 /** Settings for one run that go over those of the strategy's parsers: by parser type, and under `*` for all of them. */
 export type ParserOverrides = Readonly<Record<string, JsonObject>>;
@@ -80,6 +81,15 @@ export interface Ingest {
     readonly project: string;
     readonly documentHashes: readonly string[];
   }): Promise<void>;
+  /** Chunks of a document, `limit` from number `from` on, in their order. */
+  documentChunks(place: {
+    readonly namespace: string;
+    readonly project: string;
+    readonly database: string;
+    readonly documentHash: string;
+    readonly from: number;
+    readonly limit: number;
+  }): Promise<Chunk[]>;
   /** How many chunks each of the documents has in a database; undefined where that is not known at once. */
   chunkCounts?(place: {
     readonly namespace: string;

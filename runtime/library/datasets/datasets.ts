@@ -16,15 +16,17 @@ import { log } from '../../base/log.js';
 import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
 import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import { quote } from '../../config/names.js';
+import type { SourceFile } from '../../documents/parsers/contract.js';
 import type { Events } from '../../events/events.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
+import type { Chunk } from '../../rag/contract.js';
 import type { Store } from '../../store/store.js';
 import type { TaskKind } from '../../tasks/contract.js';
 import { Tasks, type TasksOptions } from '../../tasks/tasks.js';
 import type { Ingest } from './contract.js';
 import { DATASET_KIND, datasetKind } from './kind.js';
 import { DATASET_BYTES } from './limits.js';
-import { DatasetPlaces, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
+import { DatasetPlaces, datasetFile, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
 import { Processing } from './processing.js';
 import { Removal } from './removal.js';
 import { documentsOf, dropDocument, forgetRemoved, sameNamed, takenOver, takeOut, type VersionParts } from './versions.js';
@@ -84,6 +86,20 @@ export class Datasets {
   /** What is known of the files of a dataset, the oldest first. Throws as `find` does. */
   files(namespace: string, project: string, name: string): Promise<FileMetadata[]> {
     return this.#places.list(this.find(namespace, project, name));
+  }
+
+  /** A file for reading. Throws `not_found`. */
+  file(namespace: string, project: string, name: string, hash: string): Promise<SourceFile> {
+    return datasetFile(this.#places, this.find(namespace, project, name), hash);
+  }
+
+  /** The chunks of a file from number `from` on, as the database of its dataset has them. Throws `not_found`, and what the store throws. */
+  async chunks(namespace: string, project: string, name: string, hash: string, range: { from: number; limit: number }): Promise<Chunk[]> {
+    const found = this.find(namespace, project, name);
+    await datasetFile(this.#places, found, hash);
+    const { database } = found.dataset;
+    if (database === undefined) return [];
+    return this.#ingest.documentChunks({ namespace, project, database, documentHash: hash, ...range });
   }
 
   /** Names that a new dataset may use; none without a `rag` section. */

@@ -3,6 +3,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Dataset } from '../../../schemas/generated/config/project.js';
 import type { FileMetadata } from '../../../schemas/generated/core/datasets.js';
 import { isName, quote } from '../../config/names.js';
+import type { SourceFile } from '../../documents/parsers/contract.js';
 import { Locks } from '../../projects/locks.js';
 import type { LoadedProject } from '../../projects/projects.js';
 import { DatasetFolder, exists, readEntry } from './folder.js';
@@ -43,6 +44,15 @@ export async function isKept(
 /** The failure for a file that a dataset does not have. */
 export function unknownFile(dataset: string, hash: string): Failure {
   return new Failure('not_found', `File ${quote(hash)} not found in dataset ${quote(dataset)}.`, { code: 'NotFound' });
+}
+
+/** A file of a dataset for reading. Throws `not_found`. */
+export async function datasetFile(places: DatasetPlaces, found: FoundDataset, hash: string): Promise<SourceFile> {
+  // What no entry names is no name of a file.
+  const entry = (await places.list(found)).find((file) => file.hash === hash);
+  const path = entry && (await places.raw(found, hash));
+  if (!entry || path === undefined) throw unknownFile(found.dataset.name, hash);
+  return { path, name: entry.original_file_name, mimeType: entry.mime_type, sizeBytes: entry.size };
 }
 
 /** The key under which changes of a dataset wait for each other. */

@@ -4,6 +4,7 @@ import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import type { Parsing, ParsingRequest } from '../../documents/parsing/parsing.js';
 import { PassageFile, type Summary } from '../../documents/parsing/passage-file.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
+import type { Chunk } from '../../rag/contract.js';
 import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
 import { databaseOf, embeddingOf } from '../../rag/query/plan.js';
@@ -106,6 +107,12 @@ export class FileIngest implements Ingest {
     const project = this.#parts.projects.load(place.namespace, place.project);
     const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
     return store.removeDocument(place.documentHash);
+  }
+
+  async documentChunks(place: Parameters<Ingest['documentChunks']>[0]): Promise<Chunk[]> {
+    const project = this.#parts.projects.load(place.namespace, place.project);
+    const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
+    return store.documentChunks(place.documentHash, place.from, place.limit);
   }
 
   async forgetDocuments(place: { namespace: string; project: string; documentHashes: readonly string[] }): Promise<void> {

@@ -1,7 +1,7 @@
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { ProviderHealth } from '../../providers/contract.js';
-import type { EmbeddedChunk, Hit } from '../contract.js';
+import type { Chunk, EmbeddedChunk, Hit } from '../contract.js';
 
 /** A condition on metadata, all of whose keys must hold: a value, or operators (`$eq $ne $in $nin $gt $gte $lt $lte`, also without `$`). */
 export type Filter = Readonly<Record<string, unknown>>;
@@ -57,6 +57,8 @@ export interface VectorStore {
   documents(offset: number, limit: number): Promise<readonly StoredDocument[]>;
   /** All chunks, in batches, in the order of their ids. */
   chunks(): AsyncIterable<readonly EmbeddedChunk[]>;
+  /** Chunks of a document in its order, `limit` from number `from` on. */
+  documentChunks(documentHash: string, from: number, limit: number): Promise<Chunk[]>;
   /** How many chunks each of the documents has; absent where that would take a question to a server for each. */
   chunkCounts?(documentHashes: readonly string[]): Promise<number[]>;
   stats(): Promise<StoreStats>;

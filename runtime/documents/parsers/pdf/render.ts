@@ -1,6 +1,7 @@
 import { Failure } from '../../../../schemas/errors.js';
 import { breathe } from '../../../base/loop.js';
 import { encodePng } from '../../../pictures/codec.js';
+import type { Pixels } from '../../../pictures/picture.js';
 import { bytesOf } from '../bytes.js';
 import type { SourceFile } from '../contract.js';
 import { damaged } from '../refusals.js';
@@ -78,17 +79,30 @@ export function renderPages(
   });
 }
 
+/** The pixels of one page (from 1), about `width` wide, with the number of pages; no pixels where the file has no such page. */
+export function pagePixels(file: SourceFile, page: number, width: number): Promise<{ pages: number; pixels: Pixels | undefined }> {
+  return withPdf(file, (pdf, pages) => ({
+    pages,
+    pixels: page > pages ? undefined : pixelsOf(file, pdf, page, (widthPoints) => width / Math.max(1, widthPoints)),
+  }));
+}
+
 async function renderPage(file: SourceFile, pdf: PdfDocument, number: number, dpi: number): Promise<Uint8Array> {
+  return encodePng(pixelsOf(file, pdf, number, () => dpi / POINTS_PER_INCH));
+}
+
+/** `zoomOf` says how many pixels a point gets, by the points of the page's width. */
+function pixelsOf(file: SourceFile, pdf: PdfDocument, number: number, zoomOf: (widthPoints: number) => number): Pixels {
   const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
   if (page === 0) throw damaged(file, `page ${number} cannot be opened`);
   try {
     const [widthPoints, heightPoints] = [pdf.call('FPDF_GetPageWidth', page), pdf.call('FPDF_GetPageHeight', page)];
-    const wanted = dpi / POINTS_PER_INCH;
+    const wanted = zoomOf(widthPoints);
     const fitting = Math.sqrt(PAGE_PIXELS / Math.max(1, widthPoints * heightPoints));
     const zoom = Math.min(wanted, fitting, SIDE_PIXELS / Math.max(1, widthPoints, heightPoints));
     const width = Math.max(1, Math.round(widthPoints * zoom));
     const height = Math.max(1, Math.round(heightPoints * zoom));
-    return await encodePng({ width, height, channels: 3, data: bitmapOf(file, pdf, page, width, height) });
+    return { width, height, channels: 3, data: bitmapOf(file, pdf, page, width, height) };
   } finally {
     pdf.call('FPDF_ClosePage', page);
   }

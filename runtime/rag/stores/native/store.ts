@@ -2,7 +2,7 @@ import type { StoreType } from '../../../../schemas/generated/config/rag.js';
 import { breathe, turn } from '../../../base/loop.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
 import type { DatabaseKey, DocumentRecord, Store } from '../../../store/store.js';
-import type { EmbeddedChunk } from '../../contract.js';
+import type { Chunk, EmbeddedChunk } from '../../contract.js';
 import { checkChunks, checkQuery } from '../check.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
 import type { StoreOptions } from '../options.js';
@@ -97,6 +97,21 @@ export class NativeStore implements VectorStore {
       documents.push({ documentHash, chunks: rowCount(rows), metadata });
     }
     return documents;
+  }
+
+  /** As `VectorStore` says. */
+  async documentChunks(documentHash: string, from: number, limit: number): Promise<Chunk[]> {
+    const chunks: Chunk[] = [];
+    let number = 0;
+    for (const [first, count] of this.#collection.documents.get(documentHash)?.rows ?? []) {
+      for (let at = Math.max(0, from - number); at < count && chunks.length < limit; at += 1) {
+        const chunk = this.#collection.chunk(first + at);
+        if (chunk) chunks.push(chunk);
+        await breathe();
+      }
+      number += count;
+    }
+    return chunks;
   }
 
   /** As `VectorStore` says. */

@@ -137,6 +137,14 @@ export class RemoteStore implements VectorStore {
   }
 
   /** As `VectorStore` says; reads the metadata of all chunks. */
+  async documentChunks(documentHash: string, from: number, limit: number): Promise<Chunk[]> {
+    const found: Chunk[] = [];
+    for await (const page of this.#client.list()) found.push(...page.filter((chunk) => chunk.documentHash === documentHash));
+    const placeOf = ({ metadata }: Chunk): number => Number(metadata.chunk_index ?? 0);
+    return found.sort((a, b) => placeOf(a) - placeOf(b)).slice(from, from + limit);
+  }
+
+  /** As `VectorStore` says; reads the metadata of all chunks. */
   async documents(offset: number, limit: number): Promise<readonly StoredDocument[]> {
     const documents = [...(await this.#documents()).values()].map((document) => ({
       document,
