@@ -1,5 +1,4 @@
-import { isHelpProject } from '../../runtime/projects/built-in.js';
-import { refuseBuiltIn } from '../../runtime/projects/projects.js';
+import { isHelpProject, refuseBuiltIn } from '../../runtime/projects/built-in.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Request } from '../../schemas/endpoint.js';
 

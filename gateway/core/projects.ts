@@ -1,10 +1,13 @@
 import { listModels } from '../../runtime/projects/models.js';
+import { checkText, readText, replaceText } from '../../runtime/projects/texts.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request, type WholeReply } from '../../schemas/endpoint.js';
-import type { ProjectCreate, ProjectUpdate } from '../../schemas/generated/core/projects.js';
+import type { ProjectCreate, ProjectUpdate, TextToCheck, TextUpdate } from '../../schemas/generated/core/projects.js';
 
 const NAMESPACE = '/v1/projects/{namespace}';
 const PROJECT = `${NAMESPACE}/{project}`;
+/** A text of 1 MiB as JSON, where each character may be an escape. */
+const TEXT_BYTES = 7 * 1024 * 1024;
 const JSON_TYPE = 'application/json';
 
 function place(request: Request): [namespace: string, name: string] {
@@ -85,6 +88,40 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ projects }, request) => ({
       json: { project: await projects.delete(...place(request), request.query) },
     }),
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: `${PROJECT}/text`,
+    id: 'project_text_get',
+    access: 'members',
+    summary: 'Read the text of the project file, with its comments and without its secrets',
+    tag: 'projects',
+    response: 'core/projects#ProjectText',
+    handler: async ({ projects }, request) => ({ json: await readText(projects, ...place(request)) }),
+  }),
+  endpoint<Runtime>({
+    method: 'PUT',
+    path: `${PROJECT}/text`,
+    id: 'project_text_update',
+    access: 'writers',
+    summary: 'Replace the text of the project file',
+    tag: 'projects',
+    body: 'core/projects#TextUpdate',
+    bodyLimitBytes: TEXT_BYTES,
+    response: 'core/projects#TextSaved',
+    handler: async ({ projects }, request) => ({ json: await replaceText(projects, ...place(request), request.body as TextUpdate) }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${PROJECT}/text/check`,
+    id: 'project_text_check',
+    access: 'members',
+    summary: 'Say what is wrong with a text for the project file, without saving it',
+    tag: 'projects',
+    body: 'core/projects#TextToCheck',
+    bodyLimitBytes: TEXT_BYTES,
+    response: 'core/projects#TextCheck',
+    handler: async ({ projects }, request) => ({ json: await checkText(projects, ...place(request), (request.body as TextToCheck).text) }),
   }),
   endpoint<Runtime>({
     method: 'GET',

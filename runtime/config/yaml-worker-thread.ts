@@ -1,17 +1,27 @@
-// A worker that edits or parses one large project file and ends; see `yaml-worker.ts`.
+// A worker that does one work on one large project file and ends; see `yaml-worker.ts`.
 import { parentPort, workerData } from 'node:worker_threads';
+import { Failure } from '../../schemas/errors.js';
 import { editYaml } from './edit.js';
 import { parseProjectText, Unparsable } from './parse.js';
+import { shownText, wholeText } from './shown-text.js';
 import type { WorkerAnswer, WorkerTask } from './yaml-worker.js';
 
-function work({ text, format = 'yaml', next }: WorkerTask): WorkerAnswer {
-  if (next) return { result: editYaml(text, next) };
+function resultOf(task: WorkerTask): unknown {
+  if (task.work === 'edit') return editYaml(task.text, task.next);
+  if (task.work === 'show') return shownText(task);
+  if (task.work === 'complete') return wholeText(task.text, task.present, task.where);
+  return parseProjectText(task.text, task.format).value;
+}
+
+function answerTo(task: WorkerTask): WorkerAnswer {
   try {
-    return { result: parseProjectText(text, format).value };
+    return { result: resultOf(task) };
   } catch (cause) {
     if (cause instanceof Unparsable) return { unparsable: cause.message };
-    throw cause;
+    if (!(cause instanceof Failure)) throw cause;
+    const { kind, message, code, errors } = cause;
+    return { failure: { kind, message, code, ...(errors ? { errors } : {}) } };
   }
 }
 
-parentPort?.postMessage(work(workerData as WorkerTask));
+parentPort?.postMessage(answerTo(workerData as WorkerTask));

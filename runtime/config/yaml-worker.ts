@@ -1,23 +1,30 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { Failure, type FailureItem, type FailureKind } from '../../schemas/errors.js';
 import type { JsonObject } from '../base/json.js';
 import { editYaml } from './edit.js';
 import { type FileFormat, Unparsable } from './parse.js';
+import type { Path } from './problems.js';
 import { formatOf, parseProjectFile, unreadable } from './project-file.js';
+import { type FileText, type SpokenText, shownText, wholeText } from './shown-text.js';
 
 /** Longest text of a project file in characters that is worked on in the event loop: a few milliseconds. A worker costs tens of them before it begins. */
 export const MAX_INLINE_CHARACTERS = 8 * 1024;
 
-/** What a worker is asked for: to say what a text says, or, with `next`, to make a YAML text say that. */
-export interface WorkerTask {
-  readonly text: string;
-  /** `yaml` unless given. */
-  readonly format?: FileFormat;
-  readonly next?: JsonObject;
-}
+/**
+ * What a worker is asked for: to say what a text says; to make a YAML text say something else; to show a text without its secrets; or to put those of the
+ * present file back into one.
+ */
+export type WorkerTask =
+  | ({ readonly work: 'parse' | 'show' } & FileText)
+  | { readonly work: 'edit'; readonly text: string; readonly next: JsonObject }
+  | { readonly work: 'complete'; readonly text: string; readonly present: FileText | null; readonly where: Path };
 
-/** What a worker answers: a result, or why the text is no project file. */
-export type WorkerAnswer = { readonly result: unknown } | { readonly unparsable: string };
+/** What a worker answers: a result, why the text is no project file, or what is wrong with it. */
+export type WorkerAnswer =
+  | { readonly result: unknown }
+  | { readonly unparsable: string }
+  | { readonly failure: { kind: FailureKind; message: string; code: string; errors?: readonly FailureItem[] } };
 
 /** Large texts are worked on one after the other, so that many at once do not start many threads. */
 let last: Promise<unknown> = Promise.resolve();
@@ -25,7 +32,7 @@ let last: Promise<unknown> = Promise.resolve();
 /** `editYaml`, in a worker thread where the text is large, so that it does not hold up other requests. */
 export async function editLargeYaml(text: string, next: JsonObject): Promise<string> {
   if (Math.max(text.length, JSON.stringify(next).length) <= MAX_INLINE_CHARACTERS) return editYaml(text, next);
-  return inTurn<string>({ text, next });
+  return inTurn<string>({ work: 'edit', text, next });
 }
 
 /** What the text of a project file says, found out in a worker thread where the text is large. Throws `invalid`, beginning with `subject`, for what is no project file. */
@@ -40,7 +47,18 @@ export async function parseLargeProjectFile(fileName: string, text: string, subj
 
 /** What the text of a project file says, found out in a worker thread; rejects with `Unparsable` for what is no project file. */
 export function parseInWorker(text: string, format: FileFormat): Promise<JsonObject> {
-  return inTurn<JsonObject>({ text, format });
+  return inTurn<JsonObject>({ work: 'parse', text, format });
+}
+
+/** `shownText`, in a worker thread where the text is large. */
+export async function showLargeText(file: FileText): Promise<string> {
+  return file.text.length <= MAX_INLINE_CHARACTERS ? shownText(file) : inTurn<string>({ work: 'show', ...file });
+}
+
+/** `wholeText`, in a worker thread where a text is large. */
+export async function completeLargeText(text: string, present: FileText | null, where: Path): Promise<SpokenText> {
+  if (Math.max(text.length, present?.text.length ?? 0) <= MAX_INLINE_CHARACTERS) return wholeText(text, present, where);
+  return inTurn({ work: 'complete', text, present, where });
 }
 
 function inTurn<Result>(task: WorkerTask): Promise<Result> {
@@ -55,6 +73,7 @@ async function inWorker<Result>(task: WorkerTask): Promise<Result> {
     // Rejects when the worker fails, which emits `error`.
     const [answer] = (await once(worker, 'message')) as [WorkerAnswer];
     if ('unparsable' in answer) throw new Unparsable(answer.unparsable);
+    if ('failure' in answer) throw new Failure(answer.failure.kind, answer.failure.message, answer.failure);
     return answer.result as Result;
   } finally {
     await worker.terminate();

@@ -9,6 +9,7 @@ import { log } from '../base/log.js';
 import { flushDirectory, writeFlushed } from '../config/atomic-write.js';
 import { differencesOf } from '../config/differences.js';
 import { summary } from '../config/problems.js';
+import { formatOf } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { validateConfig } from '../config/validate.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
@@ -87,7 +88,12 @@ export class Generations {
   /** Makes the text of a generation that of the project file again; it becomes a new generation. Throws `invalid` where it cannot be used any more. */
   async restore(namespace: string, name: string, number: number): Promise<Project> {
     const { one } = await this.#find(namespace, name, number);
-    return this.#projects.putText(namespace, name, { text: await readFile(one.path, 'utf8'), fileName: one.fileName });
+    const text = await readFile(one.path, 'utf8');
+    return this.#projects.putText(namespace, name, 'restore', async () => ({
+      text,
+      format: formatOf(one.fileName),
+      value: await parseLargeProjectFile(one.fileName, text, `Project ${namespace}/${name}`),
+    }));
   }
 
   async #find(namespace: string, name: string, number: number): Promise<{ one: Kept; isNewest: boolean }> {

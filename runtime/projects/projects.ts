@@ -19,12 +19,13 @@ import {
   readProjectText,
 } from '../config/project-file.js';
 import { withSecretsOf } from '../config/secrets.js';
+import type { FileText, SpokenText } from '../config/shown-text.js';
 import { defaultTemplateName, templateText } from '../config/templates/index.js';
 import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
 import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';
-import { builtInRoot, HELP_PROJECT, isHelpProject } from './built-in.js';
+import { builtInRoot, isHelpProject, refuseBuiltIn, refuseReserved } from './built-in.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
@@ -33,9 +34,6 @@ import { type LoadedProject, stampOf } from './snapshot.js';
 import { serversIn } from './written-servers.js';
 
 export type { LoadedProject } from './snapshot.js';
-
-/** Namespaces that cannot be created. */
-const RESERVED_NAMESPACES: readonly string[] = [HELP_PROJECT.namespace];
 
 /** A configuration to be saved: where it came from, for errors, and what it replaces. */
 interface Given {
@@ -238,18 +236,37 @@ export class Projects {
     });
   }
 
-  /** Replaces the file's text by another that was its text once. Throws `invalid` where it could not be used, and leaves the file as it was then. */
-  putText(namespace: string, name: string, { text, fileName }: Pick<SeenText, 'text' | 'fileName'>): Promise<Project> {
+  /** The present text of a project file, also of one that cannot be used; null where there is none that can be read. Throws `not_found`. */
+  present(namespace: string, name: string): FileText | null {
+    const found = findProjectFile(this.directoryOf(namespace, name));
+    if (!found || isHelpProject(namespace, name)) return null;
+    try {
+      return { text: readProjectText(found.path, this.#root, name).text, format: formatOf(found.fileName) };
+    } catch (failure) {
+      if (failure instanceof Failure) return null;
+      throw failure;
+    }
+  }
+
+  /**
+   * Replaces the file's text while nobody else writes it: `make` gets the present one and returns another with what it says. A file in another format says the same
+   * in its own. Throws what `make` throws, and `invalid` for a text that could not be used, or, by `api`, names what is not there; the file is then as it was.
+   */
+  putText(
+    namespace: string,
+    name: string,
+    source: 'api' | 'restore',
+    make: (present: FileText | null) => Promise<SpokenText>,
+  ): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
       refuseBuiltIn(namespace, name);
-      const { directory } = this.#cache.get(namespace, name);
-      const subject = `Project ${namespace}/${name}`;
-      const value = await parseLargeProjectFile(fileName, text, subject);
-      const { stored, errors } = validateConfig(value, namespace, name);
-      if (errors.length > 0) throw invalidConfig(subject, errors);
-      const present = findProjectFile(directory);
-      const isSameForm = formatOf(present?.fileName ?? NEW_PROJECT_FILE) === formatOf(fileName);
-      await this.#write(namespace, name, directory, isSameForm ? value : stored, { source: 'restore', ...(isSameForm ? { text } : {}) });
+      const { text, format, value } = await make(this.present(namespace, name));
+      const { stored, errors, warnings } = validateConfig(value, namespace, name);
+      const problems = source === 'api' ? [...errors, ...warnings] : errors;
+      if (problems.length > 0) throw invalidConfig(`Project ${namespace}/${name}`, problems, source === 'api' ? ['body', 'text'] : []);
+      const directory = this.directoryOf(namespace, name);
+      const isSameForm = formatOf(findProjectFile(directory)?.fileName ?? NEW_PROJECT_FILE) === format;
+      await this.#write(namespace, name, directory, isSameForm ? value : stored, { source, ...(isSameForm ? { text } : {}) });
       return this.get(namespace, name);
     });
   }
@@ -374,16 +391,4 @@ export class Projects {
       return { path, text: freshYaml(stored) };
     }
   }
-}
-
-/** Throws `forbidden` (ReadOnlyProject) for a project that comes with this program. */
-export function refuseBuiltIn(namespace: string, name: string): void {
-  if (!isHelpProject(namespace, name)) return;
-  const message = `Project ${namespace}/${name} is the help that comes with Quern: it is read only. Make a project of your own in another namespace.`;
-  throw new Failure('forbidden', message, { code: 'ReadOnlyProject' });
-}
-
-function refuseReserved(namespace: string): void {
-  if (!RESERVED_NAMESPACES.includes(namespace.toLowerCase())) return;
-  throw new Failure('bad_request', `The namespace ${namespace} is reserved. Choose another one.`, { code: 'ReservedNamespace' });
 }
