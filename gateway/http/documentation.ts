@@ -1,15 +1,11 @@
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { type ApiTitle, openApiDocument } from '../../schemas/openapi.js';
-import { DOCS_PAGE } from '../docs-page.js';
+import { Failure } from '../../schemas/errors.js';
+import { webPage } from '../web.js';
 
-/** The page's own script and style, and requests to this listener: nothing else. */
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/** `GET /openapi.json` and the page that shows it, for a list of endpoints. The document is made on first request. */
+/** `GET /openapi.json`, for a list of endpoints, and the web interface, which begins with it at `/docs`. The document is made on first request. */
 export function documentationEndpoints<Context>(about: ApiTitle, list: readonly Endpoint<Context>[]): Endpoint<Context>[] {
   let text: string | undefined;
-  const page = DOCS_PAGE.replaceAll('{{title}}', () => about.title);
   return [
     endpoint<Context>({
       method: 'GET',
@@ -32,11 +28,11 @@ export function documentationEndpoints<Context>(about: ApiTitle, list: readonly 
       summary: 'This API as a page',
       tag: 'documentation',
       hidden: true,
-      handler: () => ({
-        bytes: page,
-        contentType: 'text/html; charset=utf-8',
-        headers: { 'Content-Security-Policy': PAGE_POLICY, 'Referrer-Policy': 'no-referrer' },
-      }),
+      handler: async (_context, request) => {
+        const page = await webPage(request.header('accept-encoding'));
+        if (page) return page;
+        throw new Failure('not_found', 'The web interface was not built: run "npm start". The same is at /openapi.json.');
+      },
     }),
   ];
 }

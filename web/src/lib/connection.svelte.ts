@@ -25,7 +25,8 @@ class Connection {
   async #look(): Promise<void> {
     this.#timer = undefined;
     const answer = await fetch('/health/liveness').catch(() => undefined);
-    if (answer?.ok) this.found();
+    // The runtime's port has no such path, and answers all the same.
+    if (answer) this.found();
     else this.lost();
   }
 }

@@ -34,6 +34,10 @@ class Route {
   #hash = $state(location.hash);
   readonly place = $derived(placeOf(this.#hash));
 
+  get hash(): string {
+    return this.#hash;
+  }
+
   constructor() {
     addEventListener('hashchange', () => {
       this.#hash = location.hash;

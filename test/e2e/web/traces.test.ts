@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+
+describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
+  const stage = new WebStage();
+  const shows = (text: string): Promise<void> => stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+  const chat = async (content: string): Promise<void> => {
+    const answer = await fetch(`${stage.daemon.core}/v1/projects/default/quickstart/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: 12 }),
+    });
+    assert.equal(answer.status, 200);
+  };
+  before(() => chat('Hello'));
+
+  it('says that nothing happened, then lists what did, and follows', async () => {
+    await stage.open('traces');
+    await shows('inference');
+    await stage.browser.click('Follow');
+    await chat('What can you do?');
+    await stage.browser.until(`document.querySelectorAll('main tbody tr').length === 2`);
+    await stage.inspect('traces');
+  });
+
+  it('filters, and says so where nothing is left', async () => {
+    await stage.browser.value(
+      `(([select]) => { select.value = 'mcp_call'; select.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelectorAll('main select'))`,
+    );
+    await shows('No event is like this');
+    await stage.browser.click('Show all');
+    await stage.browser.until(`document.querySelectorAll('main tbody tr').length === 2`);
+  });
+
+  it('compares two', async () => {
+    await stage.browser.value(`document.querySelectorAll('main tbody input').forEach((one) => one.click())`);
+    await stage.browser.click('Compare two');
+    await shows('These differ:');
+    await shows('text');
+    await stage.inspect('traces-compare');
+    await stage.browser.click('All events');
+    await shows('inference');
+  });
+
+  it('shows one as a waterfall with its data, and runs it again', async () => {
+    await stage.browser.click('', 'main tbody .when');
+    await shows('request received');
+    await stage.browser.click('rag query start');
+    await shows('hybrid_search');
+    await stage.inspect('traces-event');
+    await stage.browser.click('Run again');
+    await stage.browser.until(`/Both are the same|These differ/.test(document.querySelector('main').innerText)`);
+    await stage.browser.click('All of its data');
+  });
+
+  it('says so where there is no such event', async () => {
+    await stage.open('traces/evt_nothing');
+    await stage.browser.until(`document.querySelector('main [role=alert]')?.innerText.includes('evt_nothing')`);
+    await stage.browser.click('All events');
+    await shows('inference');
+  });
+});
