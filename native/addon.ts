@@ -96,16 +96,32 @@ class Scheduler implements NativeScheduler {
     file: string,
     tag: bigint,
     keep: boolean,
+    adapterIds: Int32Array,
+    adapterScales: Float32Array,
   ): Promise<{ tokens: number; bytes: number } | null> {
-    return settled(() => this.#native.saveState(tokens, least, file, tag, keep));
+    return settled(() => this.#native.saveState(tokens, least, file, tag, keep, adapterIds, adapterScales));
   }
 
-  restoreState(file: string, tag: bigint, keep: boolean): Promise<{ outcome: NativeStateOutcome; tokens: number }> {
-    return settled(() => this.#native.restoreState(file, tag, keep));
+  restoreState(
+    file: string,
+    tag: bigint,
+    keep: boolean,
+    adapterIds: Int32Array,
+    adapterScales: Float32Array,
+  ): Promise<{ outcome: NativeStateOutcome; tokens: number }> {
+    return settled(() => this.#native.restoreState(file, tag, keep, adapterIds, adapterScales));
   }
 
   dropState(file: string): boolean {
     return raised(() => this.#native.dropState(file));
+  }
+
+  loadAdapter(file: string): Promise<number> {
+    return settled(() => this.#native.loadAdapter(file));
+  }
+
+  dropAdapter(id: number): Promise<void> {
+    return settled(() => this.#native.dropAdapter(id));
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { formFields, generationSettings, languageOptions, refuseAdapters } from '../../runtime/completions/settings.js';
+import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ContentPart, Message, Tool, ToolChoice } from '../../schemas/generated/common.js';
 import type { Block, CountRequest, MessagesRequest, Source, Message as WireMessage } from '../../schemas/generated/universal/anthropic.js';
@@ -100,7 +100,7 @@ function choiceOf({ type, name }: NonNullable<CountRequest['tool_choice']>): Too
 /** What a request and the counting of one have in common. */
 export function promptOf(body: CountRequest): UniversalRequest {
   const { system, tools, tool_choice: choice, thinking, output_config: output, ...rest } = body;
-  refuseAdapters(rest, (rest as Partial<MessagesRequest>).extra_body);
+  refuseOtherAdapters(rest, (rest as Partial<MessagesRequest>).extra_body);
   const told = typeof system === 'string' ? system : (system ?? []).map(({ text }) => text).join('\n\n');
   const wanted: UniversalRequest = {
     model: body.model,
@@ -133,7 +133,7 @@ export function messagesRequest(body: MessagesRequest): UniversalRequest {
     if (value !== undefined && value !== null) wanted[name] = value;
   }
   if (body.stop_sequences?.length) wanted.stop = body.stop_sequences;
-  Object.assign(wanted, generationSettings({}, extra));
+  Object.assign(wanted, generationSettings({ lora: body.lora }, extra));
   const budget = body.thinking?.budget_tokens;
   if (wanted.think !== true || budget === undefined) return wanted;
   if (budget >= body.max_tokens)

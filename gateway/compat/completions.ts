@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { breathe } from '../../runtime/base/loop.js';
 import type { CollectedCompletion, CompletionPart, TokenLogprob } from '../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { formFields, generationSettings, languageOptions, refuseAdapters } from '../../runtime/completions/settings.js';
+import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
 import { collectChoices } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
@@ -50,7 +50,7 @@ function promptsOf({ prompt }: TextRequest): Prompt[] {
 
 function requestOf(body: TextRequest, content: Prompt): UniversalRequest {
   const extra = body.extra_body ?? {};
-  refuseAdapters(body, extra);
+  refuseOtherAdapters(body, extra);
   const wanted: UniversalRequest = {
     model: body.model,
     messages: [],
@@ -62,7 +62,7 @@ function requestOf(body: TextRequest, content: Prompt): UniversalRequest {
     max_tokens: body.max_tokens ?? DEFAULT_MAX_TOKENS,
   };
   for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(wanted, { [name]: body[name] });
-  Object.assign(wanted, generationSettings({}, extra));
+  Object.assign(wanted, generationSettings({ lora: body.lora }, extra));
   if (body.stop !== undefined && body.stop !== null) wanted.stop = [body.stop].flat();
   if (body.n && body.n > 1) wanted.n = body.n;
   if (body.logprobs !== undefined && body.logprobs !== null) Object.assign(wanted, { logprobs: true, top_logprobs: body.logprobs });

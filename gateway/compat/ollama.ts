@@ -80,7 +80,7 @@ async function download({ hub }: Runtime, name: string, signal: AbortSignal): Pr
 
 /** Vectors of texts, with what the work took. */
 async function embedded(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest, texts: readonly string[], request: Request) {
-  refuseAdapters(body, body.options);
+  refuseAdapters(body, body.options, { adapters: runtime.named.find(body.model)?.adapters });
   const model = runtime.named.baseOf(body.model);
   const dimensions = 'dimensions' in body ? (body.dimensions ?? undefined) : undefined;
   const whole = 'truncate' in body && body.truncate === false;

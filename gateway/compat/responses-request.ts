@@ -1,6 +1,6 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { formFields, generationSettings, languageOptions, refuseAdapters } from '../../runtime/completions/settings.js';
+import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
 import { itemId, type StoredResponses } from '../../runtime/responses/stored-responses.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ContentPart, Message, Tool, ToolChoice } from '../../schemas/generated/common.js';
@@ -112,7 +112,7 @@ function formatOf({ text }: ResponseRequest): Record<string, unknown> | undefine
 export async function responseRequest(body: ResponseRequest, items: readonly Item[], stored: StoredResponses): Promise<UniversalRequest> {
   const turns = body.previous_response_id ? await stored.chain(body.previous_response_id) : [];
   const extra = body.extra_body ?? {};
-  refuseAdapters(body, extra);
+  refuseOtherAdapters(body, extra);
   const past = turns.flatMap((turn) => [...turn.input, ...turn.output] as Item[]);
   const wanted: UniversalRequest = {
     model: body.model,
@@ -130,7 +130,7 @@ export async function responseRequest(body: ResponseRequest, items: readonly Ite
     const value = body[name];
     if (value !== undefined && value !== null) Object.assign(wanted, { [name]: value });
   }
-  Object.assign(wanted, generationSettings({}, extra));
+  Object.assign(wanted, generationSettings({ lora: body.lora }, extra));
   const format = formatOf(body);
   if (format) wanted.response_format = format;
   if (body.tools?.length) wanted.tools = body.tools.map(toolOf);

@@ -5,7 +5,7 @@ import {
   generationSettings,
   languageOptions,
   languageSettings,
-  refuseAdapters,
+  refuseOtherAdapters,
   wantsLogprobs,
 } from '../../runtime/completions/settings.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
@@ -38,7 +38,7 @@ const SAME = [
 /** A checked body as the runtime takes it. */
 export function universalRequest(body: CompletionRequest): UniversalRequest {
   const extra = body.extra_body ?? {};
-  refuseAdapters(body, extra);
+  refuseOtherAdapters(body, extra);
   const out: UniversalRequest = {
     model: body.model,
     messages: body.messages,

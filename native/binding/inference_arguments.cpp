@@ -70,7 +70,12 @@ GenerateOptions generate_options(const Napi::Value& value) {
           .thinking_budget = integer(from.Get("thinkingBudget"), "thinkingBudget"),
           .think_start = int32_array(from.Get("thinkStart"), "thinkStart"),
           .think_end = int32_array(from.Get("thinkEnd"), "thinkEnd"),
-          .starts_in_thinking = boolean(from.Get("startsInThinking"), "startsInThinking")};
+          .starts_in_thinking = boolean(from.Get("startsInThinking"), "startsInThinking"),
+          .adapters = adapters(from.Get("adapterIds"), from.Get("adapterScales"))};
+}
+
+AdapterSet adapters(const Napi::Value& ids, const Napi::Value& scales) {
+  return adapter_set(int32_array(ids, "adapterIds"), float32_array(scales, "adapterScales"));
 }
 
 }  // namespace quern::binding

@@ -10,5 +10,6 @@ namespace quern::binding {
 ModelOptions model_options(const Napi::Value& value);
 SchedulerOptions scheduler_options(const Napi::Value& value);
 GenerateOptions generate_options(const Napi::Value& value);
+AdapterSet adapters(const Napi::Value& ids, const Napi::Value& scales);
 
 }  // namespace quern::binding

@@ -70,7 +70,8 @@ Napi::Function SchedulerObject::define(Napi::Env env) {
        InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"), InstanceMethod<&Self::submit>("submit"),
        InstanceMethod<&Self::abort>("abort"), InstanceMethod<&Self::stats>("stats"),
        InstanceMethod<&Self::save_state>("saveState"), InstanceMethod<&Self::restore_state>("restoreState"),
-       InstanceMethod<&Self::drop_state>("dropState"), InstanceMethod<&Self::close>("close")});
+       InstanceMethod<&Self::drop_state>("dropState"), InstanceMethod<&Self::load_adapter>("loadAdapter"),
+       InstanceMethod<&Self::drop_adapter>("dropAdapter"), InstanceMethod<&Self::close>("close")});
 }
 
 SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {

@@ -45,6 +45,8 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living
   Napi::Value save_state(const Napi::CallbackInfo& info);
   Napi::Value restore_state(const Napi::CallbackInfo& info);
   Napi::Value drop_state(const Napi::CallbackInfo& info);
+  Napi::Value load_adapter(const Napi::CallbackInfo& info);
+  Napi::Value drop_adapter(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
   /// Throws Failure('unavailable') when close() was called.

@@ -1,8 +1,10 @@
-// The methods of NativeScheduler that copy states of sequences; the copies are made and written off the JavaScript
-// thread.
+// The methods of NativeScheduler that copy states of sequences and load adapters, both off the JavaScript thread.
+#include <fstream>
 #include <utility>
+#include <vector>
 
 #include "arguments.hpp"
+#include "inference_arguments.hpp"
 #include "scheduler_object.hpp"
 #include "task.hpp"
 
@@ -20,6 +22,14 @@ struct Restored {
   size_t tokens = 0;
 };
 
+/// Has the system read a file, so that whoever reads it next does not wait for the disk.
+void fetch_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> block(1 << 20);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size()))) {
+  }
+}
+
 }  // namespace
 
 Napi::Value SchedulerObject::save_state(const Napi::CallbackInfo& info) {
@@ -34,8 +44,8 @@ Napi::Value SchedulerObject::save_state(const Napi::CallbackInfo& info) {
     return Task<Saved>::run(
         info.Env(),
         [scheduler = scheduler_, shelf = shelf_, tokens = std::move(tokens), least, file, tag,
-         keep = boolean(info[4], "keep")]() -> Saved {
-          Saved state = scheduler->save_state(tokens, static_cast<size_t>(least));
+         keep = boolean(info[4], "keep"), set = adapters(info[5], info[6])]() -> Saved {
+          Saved state = scheduler->save_state(tokens, static_cast<size_t>(least), set);
           if (!state) return state;
           write_state(*state, file, tag);
           if (keep) shelf->keep(file, state);
@@ -58,13 +68,14 @@ Napi::Value SchedulerObject::restore_state(const Napi::CallbackInfo& info) {
     const uint64_t tag = unsigned_64(info[1], "tag");
     return Task<Restored>::run(
         info.Env(),
-        [scheduler = scheduler_, shelf = shelf_, file, tag, keep = boolean(info[2], "keep")]() -> Restored {
+        [scheduler = scheduler_, shelf = shelf_, file, tag, keep = boolean(info[2], "keep"),
+         set = adapters(info[3], info[4])]() -> Restored {
           auto state = shelf->find(file);
           if (!state) {
             const StateOutcome read = read_state(file, tag, state);
             if (!state) return {read};
           }
-          const StateOutcome outcome = scheduler->restore_state(*state);
+          const StateOutcome outcome = scheduler->restore_state(*state, set);
           if (keep) shelf->keep(file, state);
           return {outcome, state->tokens.size()};
         },
@@ -81,6 +92,33 @@ Napi::Value SchedulerObject::drop_state(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     require_open();
     return Napi::Boolean::New(info.Env(), shelf_->drop(path(info[0], "file")));
+  });
+}
+
+Napi::Value SchedulerObject::load_adapter(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    return Task<int32_t>::run(
+        info.Env(),
+        [scheduler = scheduler_, file = path(info[0], "file")] {
+          // The scheduler's worker loads it, between two steps of the texts that run.
+          fetch_file(file);
+          return scheduler->load_adapter(file);
+        },
+        [](Napi::Env env, const int32_t& id) -> Napi::Value { return Napi::Number::New(env, id); });
+  });
+}
+
+Napi::Value SchedulerObject::drop_adapter(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    return Task<bool>::run(
+        info.Env(),
+        [scheduler = scheduler_, id = integer(info[0], "id")] {
+          scheduler->drop_adapter(id);
+          return true;
+        },
+        [](Napi::Env env, const bool&) -> Napi::Value { return env.Undefined(); });
   });
 }
 

@@ -86,6 +86,9 @@ export interface NativeGenerateOptions {
   thinkStart: Int32Array;
   thinkEnd: Int32Array;
   startsInThinking: boolean;
+  /** Adapters by the ids of `loadAdapter`, each once, at most 8, and how strong each is, -100 to 100; a scale of 0 leaves one out. */
+  adapterIds: Int32Array;
+  adapterScales: Float32Array;
 }
 
 /** The sequence goes on. */
@@ -138,13 +141,35 @@ export interface NativeScheduler {
   /**
    * Async on a worker, between two steps of the scheduler. Copies the KV memory of the sequence that holds most of `tokens`, at least the
    * first `least`, and writes it to `file` (checked, whole or not at all); `tag` tells models and their options apart. `keep` holds a copy in
-   * memory too. Null where no sequence holds them any more. Rejects with `disk_full`, `unavailable` or `busy`.
+   * memory too. Null where no sequence holds them any more, made with just these adapters. Rejects with `disk_full`, `unavailable` or `busy`.
    */
-  saveState(tokens: Int32Array, least: number, file: string, tag: bigint, keep: boolean): Promise<{ tokens: number; bytes: number } | null>;
-  /** Async alike. Puts a copy, from memory or else from its file, into an idle sequence, where the next prompt with that beginning finds it. */
-  restoreState(file: string, tag: bigint, keep: boolean): Promise<{ outcome: NativeStateOutcome; tokens: number }>;
+  saveState(
+    tokens: Int32Array,
+    least: number,
+    file: string,
+    tag: bigint,
+    keep: boolean,
+    adapterIds: Int32Array,
+    adapterScales: Float32Array,
+  ): Promise<{ tokens: number; bytes: number } | null>;
+  /** Async alike. Puts a copy, from memory or else from its file, into an idle sequence, where the next prompt with that beginning and these adapters finds it. */
+  restoreState(
+    file: string,
+    tag: bigint,
+    keep: boolean,
+    adapterIds: Int32Array,
+    adapterScales: Float32Array,
+  ): Promise<{ outcome: NativeStateOutcome; tokens: number }>;
   /** Sync. Frees the copy in memory of `file`; false without one. The file stays. */
   dropState(file: string): boolean;
+  /**
+   * Async on a worker; the file is loaded between two steps of the scheduler. Loads a LoRA adapter that was checked against the weights (the
+   * engine ends the process for some that do not fit), and gives the id by which generations name it; ids do not come again. Rejects with
+   * `invalid`, `unavailable` or `busy`.
+   */
+  loadAdapter(file: string): Promise<number>;
+  /** Async alike. Frees an adapter; generations that name it later, or still run with it, fail. */
+  dropAdapter(id: number): Promise<void>;
   /** Aborts all, joins the worker, frees the weights. */
   close(): Promise<void>;
 }

@@ -52,6 +52,13 @@ class Decoder {
   /// A decoder of one slot over the same weights, with memory of its own, for steps of kApartTokens. Throws Failure
   /// 'model_failed' where there is no room for that.
   virtual std::unique_ptr<Decoder> apart() const = 0;
+  /// Loads an adapter for this decoder and those that are apart from it. Throws Failure 'invalid' with the engine's
+  /// reason.
+  virtual void load_adapter(int32_t id, const std::string& path) = 0;
+  /// Frees an adapter, which no decoder may be set to.
+  virtual void drop_adapter(int32_t id) = 0;
+  /// What the next steps are computed with. Throws Failure 'unavailable' for an adapter that is not loaded.
+  virtual void adapt(const AdapterSet& adapters) = 0;
   /// Text of the last failure.
   virtual std::string error() = 0;
 };

@@ -62,11 +62,11 @@ void check_cache(const Model& model, const char* option, const std::string& name
 }  // namespace
 
 LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options)
-    : LlamaDecoder(std::move(model), options, nullptr) {}
+    : LlamaDecoder(std::move(model), options, nullptr, std::make_shared<Adapters>()) {}
 
 LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options,
-                           std::shared_ptr<ggml_threadpool> threads)
-    : model_(std::move(model)), options_(options), threads_(std::move(threads)) {
+                           std::shared_ptr<ggml_threadpool> threads, std::shared_ptr<Adapters> adapters)
+    : model_(std::move(model)), options_(options), threads_(std::move(threads)), adapters_(std::move(adapters)) {
   check_cache(*model_, "cacheTypeK", options.cache_type_k, "key_length");
   check_cache(*model_, "cacheTypeV", options.cache_type_v, "value_length");
   if (ggml_is_quantized(cache_type("cacheTypeV", options.cache_type_v)) && !options.flash_attention)
@@ -188,7 +188,7 @@ std::unique_ptr<Decoder> LlamaDecoder::apart() const {
   options.kv_cells = 0;
   options.batch = std::min(options.batch, kApartTokens);
   options.warm_up = false;
-  return std::unique_ptr<Decoder>(new LlamaDecoder(model_, options, threads_));
+  return std::unique_ptr<Decoder>(new LlamaDecoder(model_, options, threads_, adapters_));
 }
 
 void LlamaDecoder::look_at_memory() {
@@ -201,6 +201,40 @@ void LlamaDecoder::look_at_memory() {
 
 LlamaDecoder::~LlamaDecoder() {
   llama_free(context_);
+}
+
+void LlamaDecoder::FreeAdapter::operator()(llama_adapter_lora* adapter) const {
+  llama_adapter_lora_free(adapter);
+}
+
+void LlamaDecoder::load_adapter(int32_t id, const std::string& path) {
+  take_engine_errors();
+  std::unique_ptr<llama_adapter_lora, FreeAdapter> adapter(llama_adapter_lora_init(model_->raw(), path.c_str()));
+  const std::string reason = take_engine_errors();
+  if (!adapter)
+    throw Failure("invalid",
+                  "The adapter file " + path + " cannot be loaded" + (reason.empty() ? "" : ": " + reason) + ".");
+  (*adapters_)[id] = std::move(adapter);
+}
+
+void LlamaDecoder::drop_adapter(int32_t id) {
+  adapters_->erase(id);
+}
+
+void LlamaDecoder::adapt(const AdapterSet& adapters) {
+  if (adapters == adapted_) return;
+  std::vector<llama_adapter_lora*> loaded;
+  std::vector<float> scales;
+  for (const AdapterUse& use : adapters) {
+    const auto found = adapters_->find(use.id);
+    if (found == adapters_->end())
+      throw Failure("unavailable", "Adapter " + std::to_string(use.id) + " is not loaded any more; try again.");
+    loaded.push_back(found->second.get());
+    scales.push_back(use.scale);
+  }
+  if (llama_set_adapters_lora(context_, loaded.data(), loaded.size(), scales.data()) != 0)
+    throw Failure("model_failed", "The engine refused the adapters of this request.");
+  adapted_ = adapters;
 }
 
 DecodeResult LlamaDecoder::decode(std::span<const BatchToken> batch) {

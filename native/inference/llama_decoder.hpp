@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 
 #include "decoder.hpp"
@@ -8,6 +9,7 @@
 #include "pace.hpp"
 #include "planner.hpp"
 
+struct llama_adapter_lora;
 struct llama_context;
 struct ggml_threadpool;
 
@@ -40,12 +42,21 @@ class LlamaDecoder : public Decoder {
   std::vector<uint8_t> save(int slot) override;
   bool restore(int slot, std::span<const uint8_t> state) override;
   std::unique_ptr<Decoder> apart() const override;
+  void load_adapter(int32_t id, const std::string& path) override;
+  void drop_adapter(int32_t id) override;
+  void adapt(const AdapterSet& adapters) override;
   void interrupt(bool on) override { interrupted_.store(on, std::memory_order_relaxed); }
   std::string error() override { return error_; }
 
  private:
+  struct FreeAdapter {
+    void operator()(llama_adapter_lora* adapter) const;
+  };
+  /// Loaded adapters by their ids.
+  using Adapters = std::map<int32_t, std::unique_ptr<llama_adapter_lora, FreeAdapter>>;
+
   LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options,
-               std::shared_ptr<ggml_threadpool> threads);
+               std::shared_ptr<ggml_threadpool> threads, std::shared_ptr<Adapters> adapters);
   void make_context();
   void attach_threads();
   void warm_up();
@@ -60,6 +71,8 @@ class LlamaDecoder : public Decoder {
   uint32_t plain_streams_ = 0;  ///< of one plain KV buffer; 0 for any other memory
   llama_context* context_ = nullptr;
   std::shared_ptr<ggml_threadpool> threads_;  ///< shared with the decoders that are apart: one decodes at a time
+  std::shared_ptr<Adapters> adapters_;        ///< shared likewise; freed before the model
+  AdapterSet adapted_;                        ///< that the context is set to
   Pace pace_;
   std::atomic<bool> interrupted_{false};
   std::string error_;

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -69,6 +70,24 @@ void check(const GenerateOptions& o, int vocabulary_size) {
   tag("grammarStart", o.grammar_start, vocabulary_size);
   tag("thinkStart", o.think_start, vocabulary_size);
   tag("thinkEnd", o.think_end, vocabulary_size);
+}
+
+AdapterSet adapter_set(const std::vector<int32_t>& ids, const std::vector<float>& scales) {
+  if (ids.size() != scales.size())
+    throw Failure("invalid", "adapterIds has " + std::to_string(ids.size()) + " items and adapterScales " +
+                                 std::to_string(scales.size()) + "; they must be as long as each other.");
+  if (ids.size() > kAdapterLimit)
+    throw Failure("invalid", "adapterIds has " + std::to_string(ids.size()) + " items; allowed are at most " +
+                                 std::to_string(kAdapterLimit) + ".");
+  AdapterSet set;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    in_range("adapterScales[]", scales[i], -kAdapterScaleLimit, kAdapterScaleLimit);
+    if (std::count(ids.begin(), ids.end(), ids[i]) > 1)
+      throw Failure("invalid", "adapterIds names " + std::to_string(ids[i]) + " twice; add up its scales.");
+    if (scales[i] != 0) set.push_back({ids[i], scales[i]});
+  }
+  std::sort(set.begin(), set.end(), [](const AdapterUse& a, const AdapterUse& b) { return a.id < b.id; });
+  return set;
 }
 
 void check_tokens(const char* name, const std::vector<Token>& tokens, int vocabulary_size, size_t limit) {

@@ -18,8 +18,22 @@ inline constexpr size_t kTagLimit = 64;
 inline constexpr size_t kBiasLimit = 4096;
 inline constexpr size_t kGrammarLimit = 1 << 20;
 inline constexpr int kLogprobLimit = 20;
+/// Most adapters of one generation, and how strong one may be either way.
+inline constexpr size_t kAdapterLimit = 8;
+inline constexpr float kAdapterScaleLimit = 100;
 /// Most copies of states that may wait for the worker.
 inline constexpr size_t kErrandLimit = 64;
+
+/// An adapter that a text is computed with.
+struct AdapterUse {
+  int32_t id;   ///< as the decoder's load_adapter() was given it
+  float scale;  ///< not 0
+  bool operator==(const AdapterUse&) const = default;
+};
+
+/// What a text is computed with beside the weights, by increasing id; empty = the weights alone. Keys and values fit
+/// only texts of an equal set.
+using AdapterSet = std::vector<AdapterUse>;
 
 struct ModelOptions {
   int gpu_layers = 0;  ///< -1 = all
@@ -64,12 +78,16 @@ struct GenerateOptions {
   std::vector<Token> think_start;
   std::vector<Token> think_end;
   bool starts_in_thinking = false;
+  AdapterSet adapters;
 };
 
 /// Throws Failure('invalid') that names the option, its value and what is allowed.
 void check(const ModelOptions& options);
 void check(const SchedulerOptions& options);
 void check(const GenerateOptions& options, int vocabulary_size);
+/// Sorts a set and leaves out what has a scale of 0. Throws Failure('invalid') for lists of different lengths, too many
+/// adapters, one that comes twice, and scales that are not finite or too large.
+AdapterSet adapter_set(const std::vector<int32_t>& ids, const std::vector<float>& scales);
 /// Throws Failure('invalid') unless there are 1 to `limit` tokens, each inside the vocabulary.
 void check_tokens(const char* name, const std::vector<Token>& tokens, int vocabulary_size, size_t limit);
 

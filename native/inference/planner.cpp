@@ -20,9 +20,10 @@ int runs_with(std::span<const SlotView> slots, int extra) {
   return runs;
 }
 
-size_t usable_prefix(const std::vector<Token>& history, std::span<const Token> prompt, MemoryTraits traits) {
-  const size_t common = common_prefix(history, prompt);
-  if (!traits.trimmable && common < history.size()) return 0;
+size_t usable_prefix(const SlotView& slot, std::span<const Token> prompt, MemoryTraits traits) {
+  if (!slot.usable) return 0;
+  const size_t common = common_prefix(*slot.history, prompt);
+  if (!traits.trimmable && common < slot.history->size()) return 0;
   // The last token is decoded again when everything matches: the sampler needs its logits.
   if (common < prompt.size()) return common;
   return traits.trimmable ? prompt.size() - 1 : 0;
@@ -38,7 +39,7 @@ size_t common_prefix(std::span<const Token> a, std::span<const Token> b) {
 SlotChoice choose_slot(std::span<const SlotView> slots, std::span<const Token> prompt, MemoryTraits traits) {
   SlotChoice shared;
   for (int i = 0; traits.trimmable && i < static_cast<int>(slots.size()); ++i) {
-    const int usable = static_cast<int>(usable_prefix(*slots[i].history, prompt, traits));
+    const int usable = static_cast<int>(usable_prefix(slots[i], prompt, traits));
     if (usable > std::max(shared.reused, traits.share_cost)) shared = {i, i, usable};
   }
   SlotChoice best;
@@ -46,7 +47,7 @@ SlotChoice choose_slot(std::span<const SlotView> slots, std::span<const Token> p
   for (int i = 0; i < static_cast<int>(slots.size()); ++i) {
     const SlotView& slot = slots[i];
     if (slot.busy) continue;
-    const int own = static_cast<int>(usable_prefix(*slot.history, prompt, traits));
+    const int own = static_cast<int>(usable_prefix(slot, prompt, traits));
     const bool from_other = shared.reused - traits.share_cost > own;
     const int saved = from_other ? shared.reused - traits.share_cost : own;
     int newer = 0;

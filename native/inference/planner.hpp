@@ -13,6 +13,7 @@ struct SlotView {
   bool busy = false;
   uint64_t last_used = 0;             ///< step at which it was last in use
   const std::vector<Token>* history;  ///< tokens in the KV cache, never null
+  bool usable = true;                 ///< computed with the adapters that the prompt asks for
 };
 
 struct SlotChoice {

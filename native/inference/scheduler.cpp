@@ -154,7 +154,7 @@ void Scheduler::apply_aborts(const std::vector<int32_t>& ids) {
 void Scheduler::admit() {
   if (active_count() == 0) admission_held_ = false;
   while (!waiting_.empty() && !admission_held_) {
-    const SlotChoice choice = choose_slot(views(), waiting_.front()->tokens, traits_);
+    const SlotChoice choice = choose_slot(views(waiting_.front()->adapters), waiting_.front()->tokens, traits_);
     if (choice.slot < 0) return;
     auto sequence = std::move(waiting_.front());
     waiting_.pop_front();
@@ -173,6 +173,7 @@ void Scheduler::place(std::unique_ptr<Sequence> sequence, const SlotChoice& choi
   }
   if (reused == 0) clear(choice.slot);
   slot.history.assign(sequence->tokens.begin(), sequence->tokens.begin() + reused);
+  slot.adapters = sequence->adapters;
   if (sequence->reused < 0) {
     sequence->reused = reused;
     counters_.reused_tokens += reused;
@@ -187,7 +188,7 @@ void Scheduler::place(std::unique_ptr<Sequence> sequence, const SlotChoice& choi
 void Scheduler::find_leader(Sequence& sequence) {
   int most = static_cast<int>(slots_[sequence.slot].history.size()) + kLeastShared + traits_.share_cost - 1;
   for (int i = 0; i < options_.slots; ++i) {
-    if (!slots_[i].active) continue;
+    if (!slots_[i].active || slots_[i].adapters != sequence.adapters) continue;
     const auto common = static_cast<int>(common_prefix(slots_[i].active->tokens, sequence.tokens));
     const int usable = std::min(common, static_cast<int>(sequence.tokens.size()) - 1);
     if (usable <= most) continue;
@@ -204,7 +205,8 @@ void Scheduler::follow(Slot& slot) {
   const bool gone = !leader.active || leader.active->id != sequence.leader_id;
   if (!gone && static_cast<int>(leader.history.size()) < sequence.shared) return;
   // A leader that ended early leaves what it had; another prompt may have taken its place.
-  const auto common = static_cast<int>(common_prefix(leader.history, sequence.tokens));
+  const bool alike = leader.adapters == sequence.adapters;
+  const auto common = alike ? static_cast<int>(common_prefix(leader.history, sequence.tokens)) : 0;
   const int usable = std::min(common, static_cast<int>(sequence.tokens.size()) - 1);
   const int own = static_cast<int>(slot.history.size());
   if (usable > own + traits_.share_cost) {
@@ -270,11 +272,12 @@ void Scheduler::publish() {
   error_.clear();
 }
 
-std::vector<SlotView> Scheduler::views() const {
+std::vector<SlotView> Scheduler::views(const AdapterSet& adapters) const {
   std::vector<SlotView> views;
   views.reserve(slots_.size());
   for (int i = 0; i < options_.slots; ++i)
-    views.push_back({slots_[i].active != nullptr, slots_[i].last_used, &slots_[i].history});
+    views.push_back(
+        {slots_[i].active != nullptr, slots_[i].last_used, &slots_[i].history, slots_[i].adapters == adapters});
   return views;
 }
 

@@ -28,11 +28,13 @@ struct Sequence {
       : id(generation),
         max_tokens(options.max_tokens),
         deterministic(options.deterministic),
+        adapters(options.adapters),
         sampler(std::move(chooser)) {}
 
   int32_t id;
   int max_tokens;
   bool deterministic;
+  AdapterSet adapters;
   Sampler sampler;
   std::vector<Token> tokens;  ///< prompt, then what was generated
   int prompt_tokens = 0;
@@ -40,6 +42,7 @@ struct Sequence {
   int generated = 0;
   int slot = -1;
   uint64_t admitted = 0;
+  uint64_t stepped = 0;    ///< step that it took part in last
   double told_ms = 0;      ///< when it was last told how far its prompt is read
   int leader = -1;         ///< slot whose prefill is awaited, to share its prefix
   int32_t leader_id = -1;  ///< generation that must still be in it
@@ -49,6 +52,7 @@ struct Sequence {
 /// A KV sequence of the context.
 struct Slot {
   std::vector<Token> history;  ///< exactly what its KV holds
+  AdapterSet adapters;         ///< that they were computed with
   uint64_t last_used = 0;
   std::unique_ptr<Sequence> active;
 };
@@ -78,9 +82,10 @@ struct SchedulerParts {
 
 /**
  * Continuous batching over one Decoder. Its worker thread is the only one that touches the decoder, the slots and the
- * samplers. Deterministic sequences run beside that, one at a time, in the lone slot: a decoder of its own takes their
- * tokens in steps whose sizes depend on the prompt alone, so that the same kernels add up the same numbers in the same
- * order each time.
+ * samplers. The adapters of a context hold for all its sequences, so that a step takes those of one set only, and the
+ * sets take turns. Deterministic sequences run beside that, one at a time, in the lone slot: a decoder of its own takes
+ * their tokens in steps whose sizes depend on the prompt alone, so that the same kernels add up the same numbers in the
+ * same order each time.
  */
 class Scheduler {
  public:
@@ -101,9 +106,17 @@ class Scheduler {
   /// A copy of the slot that holds most of `tokens`, at least the first `least`; null where none does. The copy may
   /// hold more than was asked for. Waits for the step in progress; not from the worker. Throws Failure 'unavailable',
   /// 'busy'.
-  std::shared_ptr<const SequenceState> save_state(const std::vector<Token>& tokens, size_t least);
-  /// Puts a copy into an idle slot, where the next prompt with this beginning finds it. Waits and throws alike.
-  StateOutcome restore_state(const SequenceState& state);
+  std::shared_ptr<const SequenceState> save_state(const std::vector<Token>& tokens, size_t least,
+                                                  const AdapterSet& adapters = {});
+  /// Puts a copy into an idle slot, where the next prompt with this beginning and these adapters finds it. Waits and
+  /// throws alike.
+  StateOutcome restore_state(const SequenceState& state, const AdapterSet& adapters = {});
+  /// Loads an adapter and gives the id by which generations name it. Waits and throws alike, and 'invalid' with the
+  /// engine's reason.
+  int32_t load_adapter(const std::string& path);
+  /// Frees an adapter, and with it what idle slots hold of its texts. Generations that name it fail. Waits and throws
+  /// alike.
+  void drop_adapter(int32_t id);
   /// Ends every generation with `aborted` and joins the worker. Idempotent; not from the worker.
   void stop();
 
@@ -129,7 +142,7 @@ class Scheduler {
   bool drop_oldest_history();
   /// Runs `errand` on the worker before its next step, and waits for it.
   void between_steps(std::function<void()> errand);
-  StateOutcome put_back(const SequenceState& state);
+  StateOutcome put_back(const SequenceState& state, const AdapterSet& adapters);
   void after_abort();
   void fail_batch(const std::string& text);
   void fail_all(const std::string& text);
@@ -138,7 +151,10 @@ class Scheduler {
   void tell_progress(Sequence& sequence);
   void clear(int index);
   void publish();
-  std::vector<SlotView> views() const;
+  /// The slots as a prompt with these adapters finds them.
+  std::vector<SlotView> views(const AdapterSet& adapters) const;
+  /// The sequence that takes part in the next step for sure: who waited longest for one. Null without any.
+  const Sequence* next_in_turn() const;
   /// Sequences in the slots of the shared decoder.
   int active_count() const;
   int lone_active() const { return slots_.back().active ? 1 : 0; }
@@ -160,6 +176,7 @@ class Scheduler {
   Pace pace_;
   bool admission_held_ = false;  ///< a sequence lost its cells: nobody enters until another ends
   uint64_t admissions_ = 0;
+  int32_t adapters_loaded_ = 0;  ///< ever
   std::vector<Share> shares_;
   int writing_ = 0;  ///< sequences of the step that only get their next token
   std::vector<BatchToken> batch_;

@@ -1,4 +1,4 @@
-// Copies of sequence states, taken and put back by the worker between two steps.
+// What the worker does between two steps: copies of sequence states, taken and put back, and adapters.
 #include <algorithm>
 #include <future>
 #include <utility>
@@ -27,12 +27,14 @@ void Scheduler::between_steps(std::function<void()> errand) {
   }
 }
 
-std::shared_ptr<const SequenceState> Scheduler::save_state(const std::vector<Token>& tokens, size_t least) {
+std::shared_ptr<const SequenceState> Scheduler::save_state(const std::vector<Token>& tokens, size_t least,
+                                                           const AdapterSet& adapters) {
   std::shared_ptr<SequenceState> state;
   between_steps([&] {
     int best = -1;
     size_t most = 0;
     for (int i = 0; i < options_.slots; ++i) {
+      if (slots_[i].adapters != adapters) continue;
       const size_t common = common_prefix(slots_[i].history, tokens);
       if (common < std::max<size_t>(least, 1) || common <= most) continue;
       most = common;
@@ -47,19 +49,42 @@ std::shared_ptr<const SequenceState> Scheduler::save_state(const std::vector<Tok
   return state;
 }
 
-StateOutcome Scheduler::restore_state(const SequenceState& state) {
+StateOutcome Scheduler::restore_state(const SequenceState& state, const AdapterSet& adapters) {
   StateOutcome outcome = StateOutcome::unfit;
-  between_steps([&] { outcome = put_back(state); });
+  between_steps([&] { outcome = put_back(state, adapters); });
   return outcome;
 }
 
-StateOutcome Scheduler::put_back(const SequenceState& state) {
+int32_t Scheduler::load_adapter(const std::string& path) {
+  int32_t id = 0;
+  between_steps([&] {
+    decoder_->load_adapter(adapters_loaded_ + 1, path);
+    id = ++adapters_loaded_;
+  });
+  return id;
+}
+
+void Scheduler::drop_adapter(int32_t id) {
+  between_steps([&] {
+    decoder_->adapt({});
+    if (lone_) lone_->adapt({});
+    decoder_->drop_adapter(id);
+    for (int i = 0; i < options_.slots; ++i) {
+      const auto& used = slots_[i].adapters;
+      const bool uses = std::any_of(used.begin(), used.end(), [id](const AdapterUse& use) { return use.id == id; });
+      if (uses && !slots_[i].active) clear(i);
+    }
+  });
+}
+
+StateOutcome Scheduler::put_back(const SequenceState& state, const AdapterSet& adapters) {
   if (state.tokens.empty() || state.tokens.size() > static_cast<size_t>(options_.context_size))
     return StateOutcome::unfit;
   int place = -1;
   for (int i = 0; i < options_.slots; ++i) {
     const Slot& slot = slots_[i];
-    if (common_prefix(slot.history, state.tokens) == state.tokens.size()) return StateOutcome::present;
+    if (slot.adapters == adapters && common_prefix(slot.history, state.tokens) == state.tokens.size())
+      return StateOutcome::present;
     if (slot.active) continue;
     // An empty slot costs nobody a history; else the one that was longest unused.
     const auto cost = [](const Slot& s) { return s.history.empty() ? 0 : s.last_used + 1; };
@@ -73,6 +98,7 @@ StateOutcome Scheduler::put_back(const SequenceState& state) {
     if (!traits_.unified || !drop_oldest_history()) return StateOutcome::unfit;
   }
   slots_[place].history = state.tokens;
+  slots_[place].adapters = adapters;
   slots_[place].last_used = counters_.steps + 1;
   return StateOutcome::restored;
 }

@@ -1,6 +1,7 @@
 // One step of the scheduler: plan, decode, sample, and what to do when decoding does not work out.
 #include <algorithm>
 #include <exception>
+#include <tuple>
 
 #include "failure.hpp"
 #include "scheduler.hpp"
@@ -48,8 +49,15 @@ void Scheduler::lone_step() {
 
 bool Scheduler::run(Decoder& decoder) {
   if (batch_.empty()) return false;
+  try {
+    decoder.adapt(slots_[shares_.front().slot].active->adapters);
+  } catch (const std::exception& error) {
+    fail_batch(error.what());
+    return false;
+  }
   begin_batch(decoder);
   ++counters_.steps;
+  for (const Share& share : shares_) slots_[share.slot].active->stepped = counters_.steps;
   const DecodeResult result = decoder.decode(batch_);
   {
     const std::lock_guard lock(mutex_);
@@ -72,12 +80,24 @@ bool Scheduler::run(Decoder& decoder) {
   return result == DecodeResult::done;
 }
 
+const Sequence* Scheduler::next_in_turn() const {
+  const Sequence* next = nullptr;
+  for (int i = 0; i < options_.slots; ++i) {
+    const Sequence* one = slots_[i].active.get();
+    if (one == nullptr || one->leader >= 0) continue;
+    if (next == nullptr || std::tie(one->stepped, one->admitted) < std::tie(next->stepped, next->admitted)) next = one;
+  }
+  return next;
+}
+
 void Scheduler::plan() {
+  for (int i = 0; i < options_.slots; ++i)
+    if (slots_[i].active && slots_[i].active->leader >= 0) follow(slots_[i]);
+  const Sequence* next = next_in_turn();
   std::vector<PendingView> pending;
   for (int i = 0; i < options_.slots; ++i) {
-    Slot& slot = slots_[i];
-    if (slot.active && slot.active->leader >= 0) follow(slot);
-    if (!slot.active || slot.active->leader >= 0) continue;
+    const Slot& slot = slots_[i];
+    if (!slot.active || slot.active->leader >= 0 || slot.adapters != next->adapters) continue;
     const auto left = static_cast<int>(slot.active->tokens.size() - slot.history.size());
     pending.push_back({i, left, slot.active->admitted});
   }

@@ -4,7 +4,7 @@ import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
 import { check } from '../../schemas/validate.js';
 import { log } from '../base/log.js';
-import { DRY_SETTINGS, FORM_FIELDS, refuseAdapters, SETTINGS_IN_EXTRA } from '../completions/settings.js';
+import { DRY_SETTINGS, FORM_FIELDS, refuseOtherAdapters, SETTINGS_IN_EXTRA } from '../completions/settings.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 import { resolveDeep, resolveText, type Variables } from './templates.js';
@@ -35,7 +35,7 @@ const RESERVED = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 
 
 /** The sampling, length and provider settings of a request: its own, else the model's, else the default. */
 export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<CompletionRequest, 'messages'> {
-  refuseAdapters(request);
+  refuseOtherAdapters(request);
   const defaults: ModelParameters = model.model_api_parameters ?? {};
   const settings: Record<string, unknown> = {};
   for (const name of MERGED) settings[name] = request[name] ?? (hasOwn(request.extra_body, name) ? undefined : defaults[name]);
@@ -62,8 +62,10 @@ function extraOf(model: ModelConfig, request: ChatRequest): Record<string, unkno
   const others = Object.entries(model.model_api_parameters ?? {}).filter(([name]) => !KNOWN.has(name));
   // Only the operator's own file may name environment variables.
   const configured = expandEnv({ ...Object.fromEntries(others), ...model.extra_body });
-  const form = Object.fromEntries(FORM_FIELDS.map((name) => [name, request[name] ?? undefined]).filter(([, value]) => value !== undefined));
-  const extra = Object.entries({ ...configured, ...request.extra_body, ...form }).filter(([name]) => !RESERVED.has(name));
+  const own = Object.fromEntries(
+    [...FORM_FIELDS, 'lora' as const].map((name) => [name, request[name] ?? undefined]).filter(([, value]) => value !== undefined),
+  );
+  const extra = Object.entries({ ...configured, ...request.extra_body, ...own }).filter(([name]) => !RESERVED.has(name));
   return extra.length > 0 ? Object.fromEntries(extra) : undefined;
 }
 

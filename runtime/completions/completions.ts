@@ -176,7 +176,7 @@ async function* partsOfChoice(
   events: AsyncIterator<GenerateEvent>,
   reader: OutputReader,
   hold: ModelHold,
-  { states, whole }: { states: StateUse | undefined; whole: WholeAnswer | undefined },
+  { model, states, whole }: { model: LanguageModel; states: StateUse | undefined; whole: WholeAnswer | undefined },
 ): CompletionParts {
   let last: GenerateEvent | undefined;
   const answer = states && new Collector();
@@ -199,7 +199,7 @@ async function* partsOfChoice(
     const parts = reader.finish(last);
     for (const part of parts) answer?.add(part);
     for (const part of (await whole?.end(parts)) ?? parts) yield part;
-    if (answer) await states?.after(hold.acquired.model, { ...answer.collected, reusedTokens: last?.counts?.reused ?? 0 });
+    if (answer) await states?.after(model, { ...answer.collected, reusedTokens: last?.counts?.reused ?? 0 });
   } finally {
     hold.end();
     await events.return?.().catch(() => undefined);
@@ -220,7 +220,7 @@ async function begun(
   first.catch(() => undefined);
   hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
   await settleSoon(first);
-  return { check, parts: partsOfChoice(first, events, reader, hold, { states: plan.request.states, whole }) };
+  return { check, parts: partsOfChoice(first, events, reader, hold, { model: plan.model, states: plan.request.states, whole }) };
 }
 
 /** A model whose conversations are written by another chat template; known ones go by their names. */
@@ -307,13 +307,16 @@ export class Completions {
 
   async #open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
     const wishes = wishesOf(request);
+    const { lora = [], transformers } = request;
+    const adapters = lora.length === 0 ? [] : await this.#models.adapters(request.model, lora, transformers);
     const asked = performance.now();
     const acquired = await this.hold(request, signal);
     const loadMs = performance.now() - asked;
     const hold = new ModelHold(acquired, signal);
     try {
       hold.signal.throwIfAborted();
-      const plan = await this.#plan(request, wishes, acquired.model);
+      const { model } = acquired;
+      const plan = await this.#plan(request, wishes, adapters.length === 0 ? model : model.adapted!(adapters));
       await request.states?.before(plan.model);
       const prompt = await makePrompt(plan, hold.signal);
       const { check, parts } = await begun(plan, prompt, hold);

@@ -1,4 +1,4 @@
-import type { LanguageModel, LanguageOptions, PromptTexts, RawPrompt } from '../engines/contracts/language.js';
+import type { AdapterUse, LanguageModel, LanguageOptions, PromptTexts, RawPrompt } from '../engines/contracts/language.js';
 import type { LanguageSettings } from '../models/find/language.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 import type { FormFields } from './settings.js';
@@ -16,6 +16,8 @@ export interface UniversalRequest extends CompletionRequest {
   form?: Omit<FormFields, 'response_format'>;
   /** In place of the model's own chat template: Jinja text, a file, or the name of a known one. */
   chat_template?: string;
+  /** LoRA adapters, as the request names them; at most 8. */
+  lora?: readonly LoraWish[];
   /** In place of the messages, which are empty then: what goes to the model without a template. No tools, no thinking. */
   raw?: RawPrompt;
   /** True = tools go into the prompt as text even where the template could render them. */
@@ -30,6 +32,12 @@ export interface UniversalRequest extends CompletionRequest {
   states?: StateUse;
   /** Told what is said in the audio of the last message: all of it so far, with each stretch that is heard. */
   heard?: ((text: string) => void) | undefined;
+}
+
+/** A LoRA adapter as a client names it: a path, or a name as of a model; how strong it is, -100 to 100, 1 unless given. */
+export interface LoraWish {
+  readonly path: string;
+  readonly scale?: number | null;
 }
 
 /** An answer that was made, as the one who keeps its state needs it. */
@@ -64,6 +72,8 @@ export interface ModelSource {
     signal: AbortSignal,
     residency?: { keepLoaded?: boolean; stayMs?: number | undefined; transformers?: LanguageSettings },
   ): Promise<AcquiredModel>;
+  /** The adapters that a request for a model names, each checked against the model; those of scale 0 are left out. Throws `not_found`, `invalid` or `bad_request`. */
+  adapters(id: string, wanted: readonly LoraWish[], transformers?: LanguageSettings): Promise<AdapterUse[]>;
   /** The Jinja text, or the name of a known template, that a setting `chat_template` stands for. Throws `invalid` for one that stands for none. */
   chatTemplate(setting: string): Promise<string>;
 }

@@ -55,6 +55,7 @@ export const SETTINGS_IN_EXTRA = [
   'thinking_budget',
   'deterministic',
   'chat_template',
+  'lora',
 ] as const satisfies readonly (keyof ExtraBody)[];
 
 /** Of these, what is set. */
@@ -62,30 +63,39 @@ type SettingsInExtra = Pick<ExtraBody, (typeof SETTINGS_IN_EXTRA)[number]>;
 
 /** Checks an `extra_body` object; out-of-range values and unknown cache types are `Failure('invalid')` naming what is allowed. */
 export function checkedExtra(extra: Record<string, unknown> | null | undefined): ExtraBody {
-  refuseAdapters(extra);
+  refuseOtherAdapters(extra);
   // Checked where it stands, so that messages name the path that the client wrote.
   return extra ? (check<WithExtraBody>('universal/chat#WithExtraBody', { extra_body: extra }, 'body').extra_body ?? {}) : {};
 }
 
-/** Under which names clients of several servers ask for LoRA adapters. */
-const ADAPTER_MEMBERS = ['lora', 'loras', 'lora_adapters', 'lora_request', 'adapters'] as const;
+/** Under which names clients of other servers ask for LoRA adapters. */
+const OTHER_NAMES = ['loras', 'lora_adapters', 'lora_request', 'adapters'] as const;
+const HOW = 'lora: [{"path": "adapter.gguf", "scale": 1}]';
 
-/** Throws `bad_request` (code `AdapterUnsupported`) where a request, its `extra_body` or its options ask for LoRA adapters, which the engine does not run. */
-export function refuseAdapters(...places: readonly (object | null | undefined)[]): void {
+function adapterNamed(names: readonly string[], places: readonly (object | null | undefined)[]): string | undefined {
   for (const place of places)
-    for (const name of ADAPTER_MEMBERS) {
+    for (const name of names) {
       const value = (place as Record<string, unknown> | null | undefined)?.[name];
       if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
-      throw adapterUnsupported(name, value);
+      return `${name} names ${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 200)}`;
     }
+  return undefined;
 }
 
-/** The refusal of a LoRA adapter that `member` names. */
-export function adapterUnsupported(member: string, value: unknown): Failure {
-  const shown = typeof value === 'string' ? value : JSON.stringify(value);
-  return new Failure(
+/** Throws `bad_request` (code `AdapterUnsupported`) where a request or its `extra_body` asks for LoRA adapters by a name of another server than `lora`. */
+export function refuseOtherAdapters(...places: readonly (object | null | undefined)[]): void {
+  const named = adapterNamed(OTHER_NAMES, places);
+  if (named === undefined) return;
+  throw new Failure('bad_request', `${named}, and LoRA adapters go by another name here: ${HOW}.`, { code: 'AdapterUnsupported' });
+}
+
+/** Throws the same where a request of a kind that is made without adapters asks for some, by whatever name. */
+export function refuseAdapters(...places: readonly (object | null | undefined)[]): void {
+  const named = adapterNamed(['lora', ...OTHER_NAMES], places);
+  if (named === undefined) return;
+  throw new Failure(
     'bad_request',
-    `${member} names ${shown.slice(0, 200)}, and LoRA adapters are not run here: merge it into the weights, as llama.cpp's llama-export-lora does, and name the merged file as the model.`,
+    `${named}, and LoRA adapters are not run here: send ${HOW} with a chat or completion of OpenAI's or Anthropic's form, or make a model with ADAPTER by /api/create.`,
     { code: 'AdapterUnsupported' },
   );
 }

@@ -9,6 +9,8 @@ export interface NamedModelRecord {
   readonly template?: string;
   /** As it was given, where that was in another language. */
   readonly givenTemplate?: string;
+  /** Paths or names of its LoRA adapters, at most 8. */
+  readonly adapters?: readonly string[];
   /** By Ollama's names. */
   readonly parameters: Options;
   /** Come before those of each chat. */

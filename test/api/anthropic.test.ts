@@ -276,7 +276,7 @@ const REFUSED: Scenario[] = [
   ),
   refused("a tool of Anthropic's", { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, "runs on Anthropic's servers"),
   refused('a tool that is not there', { tools: [TOOL], tool_choice: { type: 'tool', name: 'other' } }, 'other'),
-  refused('an adapter', { lora: 'a.gguf' }, 'lora names a.gguf, and LoRA adapters are not run here'),
+  refused('an adapter that is none', { lora: 'a.gguf' }, 'lora'),
   refused('an adapter in its extra_body', { extra_body: { lora_adapters: ['a.gguf'] } }, 'lora_adapters names'),
   refused('more thinking than tokens', { thinking: { type: 'enabled', budget_tokens: 20 } }, 'thinking.budget_tokens'),
   refused(

@@ -673,11 +673,10 @@ const table: Scenario[] = [
     json: () => assert.deepEqual(asked().extra, { guided_json: { const: 1 }, guided_choice: ['a'] }),
   },
   {
-    name: 'an adapter is refused by its name',
+    name: 'adapters go on to the provider',
     ...POST,
-    body: after(echo, user('z', { model: 'ranked', lora: 'a.gguf' })),
-    status: 400,
-    contains: ['lora names a.gguf, and LoRA adapters are not run here'],
+    body: after(echo, user('z', { model: 'ranked', lora: [{ path: 'a.gguf' }], extra_body: { lora: [] } })),
+    json: () => assert.deepEqual(asked().extra, { lora: [{ path: 'a.gguf' }] }),
   },
   {
     name: 'so does its extra_body, in what the universal runtime reads there',

@@ -320,7 +320,7 @@ const REFUSED: Scenario[] = [
   refused('an answer in the background', { background: true }, 'background is true', 400),
   refused('a conversation', { conversation: 'conv_1' }, 'conversation is given', 400),
   refused('a conversation by its object', { conversation: { id: 'conv_1' } }, 'conversation is given', 400),
-  refused('an adapter', { extra_body: { lora: 'a.gguf' } }, 'lora names a.gguf, and LoRA adapters', 400),
+  refused('an adapter', { extra_body: { lora: [{ path: 'none.gguf' }] } }, 'LoRA adapter \\"none.gguf\\" not found', 404),
   refused('an item that nobody has', { input: [{ type: 'item_reference', id: 'msg_none' }] }, 'item_not_found', 404),
   refused(
     'a picture that the model cannot see',

@@ -237,7 +237,7 @@ const REFUSED: Scenario[] = [
   refused('too many answers', { prompt: Array(33).fill('a'), n: 2 }, 'more than 64'),
   refused('best_of', { prompt: 'a', best_of: 3 }, 'best_of is 3'),
   refused('echo with logprobs', { prompt: 'a', echo: true, logprobs: 1 }, 'echo with logprobs'),
-  refused('an adapter', { prompt: 'a', extra_body: { lora: [{ id: 0, scale: 1 }] } }, 'lora names [{'),
+  refused('an adapter', { prompt: 'a', extra_body: { lora: [{ id: 0, scale: 1 }] } }, 'path', 422),
   refused('an adapter of tokens', { content: 'a', lora: 'a.gguf' }, 'LoRA adapters', 400, '/tokenize'),
   refused('no tokens', { prompt: 'a', max_tokens: 0 }, 'max_tokens is 0'),
   refused('a gap that the model cannot fill', { prompt: 'a', suffix: 'b' }, 'does not support insert'),

@@ -638,8 +638,8 @@ const table: Scenario[] = [
   ...[0, 9, 1.5].map((n) => chat(`${n} choices`, 'hi', { status: 422, body: { n }, contains: ['"n"'] })),
   ...CHOICES,
   chat('an unknown cache type', 'hi', { status: 422, body: { extra_body: { cache_type_k: 'q3' } }, contains: ['q8_0'] }),
-  chat('an adapter', 'hi', { status: 400, body: { lora: [{ path: 'a.gguf' }] }, contains: ['LoRA adapters are not run here'] }),
-  chat('an adapter in its extra_body', 'hi', { status: 400, body: { extra_body: { lora: 'a.gguf' } }, contains: ['lora names a.gguf'] }),
+  chat('an adapter', 'hi', { status: 404, body: { lora: [{ path: 'none.gguf' }] }, contains: ['AdapterNotFound'] }),
+  chat('an adapter in its extra_body', 'hi', { status: 422, body: { extra_body: { lora: 'a.gguf' } }, contains: ['lora'] }),
   chat('slots out of range', 'hi', { status: 422, body: { extra_body: { n_slots: 0 } }, contains: ['n_slots'] }),
   chat('a model that is not there', 'hi', { status: 404, body: { model: 'no-org/no-model:Q4_K_M' }, contains: ['no-org/no-model'] }),
   {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
 import { LoadedEngine, type Loose } from '../support/loaded-engine.js';
 import { puppetPath, tinyPath } from '../support/models/cache.js';
+import { sayingPath } from '../support/models/lora-adapter.js';
 
 /** Small, so that many fit; a row's own options win. */
 const BASE: ExtraBody = { n_ctx: 1024, n_slots: 2, n_threads: 1 };
@@ -139,6 +140,11 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
     expected: [2, 5],
   },
   chat_template: { values: ['chatml', 'plain'], see: async (engine) => (await engine.ask('hi')).usage.prompt_tokens },
+  lora: {
+    values: [[{ path: sayingPath('x') }], [{ path: sayingPath('y') }]],
+    see: (engine) => engine.text('hello', { max_tokens: 3 }),
+    expected: ['xxx', 'yyy'],
+  },
   auto_truncate: { values: [true, false], beside: { n_ctx: 512 }, see: tooLong, expected: [200, 400] },
   truncation_strategy: {
     values: ['middle_out', 'sliding_window'],

@@ -40,8 +40,10 @@ test('the addon exports what the contract lists, and nothing else', async () => 
   const methods = [
     'abort',
     'close',
+    'dropAdapter',
     'dropState',
     'isEndOfGeneration',
+    'loadAdapter',
     'restoreState',
     'saveState',
     'stats',

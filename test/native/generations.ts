@@ -32,6 +32,8 @@ export const GREEDY: NativeGenerateOptions = {
   thinkStart: new Int32Array(),
   thinkEnd: new Int32Array(),
   startsInThinking: false,
+  adapterIds: new Int32Array(),
+  adapterScales: new Float32Array(),
 };
 
 /** One slot and small chunks: what most tests change a member of. */

@@ -57,6 +57,18 @@ TEST(ChooseSlot, AllBusy) {
   EXPECT_EQ(slots.choose(range(0, 5), kSplit).slot, -1);
 }
 
+TEST(ChooseSlot, NothingOfAHistoryWithOtherAdapters) {
+  for (const MemoryTraits& traits : {kSplit, kUnified, kRecurrent}) {
+    Slots slots;
+    slots.add(range(0, 50));
+    slots.add({});
+    slots.views[0].usable = false;
+    const SlotChoice choice = slots.choose(range(0, 60), traits);
+    EXPECT_EQ(choice.reused, 0);
+    EXPECT_EQ(choice.slot, 1) << "an empty slot costs nobody a history";
+  }
+}
+
 TEST(ChooseSlot, EmptySlotsFromTheFirst) {
   Slots slots;
   for (int i = 0; i < 3; ++i) slots.add({});

@@ -77,6 +77,10 @@ export class ScriptedModel implements LanguageModel, ModelSource {
     };
   }
 
+  async adapters() {
+    return [];
+  }
+
   async acquire(id: string, options: LanguageOptions) {
     this.acquired.push({ id, options });
     return {

@@ -110,10 +110,11 @@ export function parameterLines(parameters: Options): string[] {
 }
 
 /** A definition as the text of a Modelfile, which `parsedModelfile` reads back. */
-export function modelfileOf({ from, system, template, parameters, messages, license }: ModelDefinition): string {
+export function modelfileOf({ from, system, template, parameters, messages, license, adapters }: ModelDefinition): string {
   const many = (values: unknown): string[] => [values ?? []].flat() as string[];
   const lines = [
     `FROM ${from ?? ''}`,
+    ...Object.values(adapters ?? {}).map((path) => `ADAPTER ${path}`),
     ...(template ? [`TEMPLATE ${shown(template)}`] : []),
     ...(system ? [`SYSTEM ${shown(system)}`] : []),
     ...Object.entries(parameters ?? {}).flatMap(([name, value]) =>

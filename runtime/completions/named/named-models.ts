@@ -3,14 +3,15 @@ import type { Message } from '../../../schemas/generated/common.js';
 import type { WithOptions } from '../../../schemas/generated/universal/ollama.js';
 import { check } from '../../../schemas/validate.js';
 import type { NamedModelRecord, Store } from '../../store/store.js';
-import type { UniversalRequest } from '../request.js';
-import { adapterUnsupported } from '../settings.js';
+import type { LoraWish, UniversalRequest } from '../request.js';
 import { jinjaOf } from './go-template.js';
 import type { ModelDefinition } from './modelfile.js';
 import { checkParameterNames, optionParts } from './options.js';
 
 /** Most models that clients may make. */
 const MODEL_LIMIT = 1_000;
+/** Most adapters of a model, as of a request. */
+const ADAPTER_LIMIT = 8;
 /** Failures to find a model of a name that tell that there is none. */
 const FREE: ReadonlySet<string> = new Set(['ModelNotFound', 'InvalidModelName']);
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,95}){0,2}(?::[A-Za-z0-9][A-Za-z0-9._-]{0,79})?$/;
@@ -24,7 +25,11 @@ export interface NamedModel extends NamedModelRecord {
 export interface KnownModels {
   /** Resolves where a language or embedding model of this name is on this machine; throws `not_found` where none is, and what is wrong with one that cannot be used. */
   require(name: string): Promise<void>;
+  /** Resolves where these adapters are on this machine and fit the model; throws what keeps a request from using them. */
+  adapters(name: string, wanted: readonly LoraWish[]): Promise<unknown>;
 }
+
+const wishesOf = (adapters: readonly string[]): LoraWish[] => adapters.map((path) => ({ path }));
 
 /** The name without a `:latest`, which says nothing. */
 export const plainName = (name: string): string => name.replace(/:latest$/i, '');
@@ -70,8 +75,12 @@ export class NamedModels {
     const parameters = check<WithOptions>('universal/ollama#WithOptions', { parameters: definition.parameters ?? {} }, 'body').parameters;
     checkParameterNames(parameters);
     optionParts(parameters);
-    const [adapter] = Object.values(definition.adapters ?? {});
-    if (adapter !== undefined) throw adapterUnsupported('ADAPTER', adapter);
+    const adapters = definition.adapters ? Object.values(definition.adapters) : base?.adapters;
+    if (adapters !== undefined && adapters.length > ADAPTER_LIMIT)
+      throw new Failure('bad_request', `ADAPTER comes ${adapters.length} times; ${ADAPTER_LIMIT} adapters are the most of a model.`, {
+        code: 'InvalidModelfile',
+      });
+    if (adapters?.length) await this.#known.adapters(base?.from ?? from, wishesOf(adapters));
     const { template } = definition;
     const translated = template && jinjaOf(template);
     const record: NamedModelRecord = {
@@ -80,6 +89,7 @@ export class NamedModels {
       messages: definition.messages ?? base?.messages ?? [],
       license: definition.license ? [definition.license].flat() : (base?.license ?? []),
       atMs: Date.now(),
+      ...given('adapters', adapters),
       ...given('system', definition.system ?? base?.system),
       ...given('template', translated ?? base?.template),
       ...given('givenTemplate', translated === template ? base?.givenTemplate : template),
@@ -114,6 +124,7 @@ export class NamedModels {
       model: found.from,
       messages: request.raw ? request.messages : this.#messages(found, request.messages),
       options: { ...loading, ...request.options },
+      ...given('lora', request.lora ?? (found.adapters && wishesOf(found.adapters))),
       ...given('chat_template', request.chat_template ?? (request.raw ? undefined : found.template)),
     };
   }

@@ -113,6 +113,17 @@ export interface PreparedPrompt {
   endsInThinking: boolean;
 }
 
+/** A LoRA adapter that a text is made with. The file was checked against the model's. */
+export interface AdapterUse {
+  /** Absolute, with its links followed. */
+  readonly file: string;
+  /** Tells the states of the file apart. */
+  readonly stamp: string;
+  readonly sizeBytes: number;
+  /** -100 to 100, not 0. */
+  readonly scale: number;
+}
+
 /** One generation from a prepared prompt. */
 export interface GenerateRequest extends Omit<Sampling, 'max_tokens'> {
   promptId: number;
@@ -129,6 +140,8 @@ export interface GenerateRequest extends Omit<Sampling, 'max_tokens'> {
   startsInThinking?: boolean;
   /** The name under which `states.save` finds what this generation leaves behind. */
   remember?: string;
+  /** At most 8, each file once; GGUF models only. */
+  adapters?: readonly AdapterUse[];
 }
 
 /** One step's news about one generation, as the host sends it. */
@@ -188,4 +201,6 @@ export interface LanguageModel {
   countTokens(texts: string[]): Promise<number[]>;
   /** Streams one generation. Aborting or leaving the loop frees the sequence within one step. A dead host throws `Failure('unavailable')`. */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<GenerateEvent>;
+  /** The model with these adapters: its texts, and the states of those, which no other text goes on from. Absent where an engine runs none. */
+  adapted?(adapters: readonly AdapterUse[]): LanguageModel;
 }

@@ -5,6 +5,7 @@ import type { Host } from '../../hosts/host.js';
 import { fromWire } from '../../hosts/protocol.js';
 import { type Life, Supervisor } from '../../hosts/supervisor.js';
 import type {
+  AdapterUse,
   GenerateEvent,
   GenerateRequest,
   LanguageInfo,
@@ -17,6 +18,7 @@ import type {
   SequenceStates,
 } from '../contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../contracts/loaded.js';
+import { adaptedTag } from './adapted-tag.js';
 import { GenerationFigures } from './figures.js';
 import type { GenerateBody, HostEvent, RestoreBody, SaveBody } from './wire.js';
 
@@ -161,6 +163,18 @@ export class LanguageClient implements LanguageModel, LoadedEngine {
     }
   }
 
+  adapted(adapters: readonly AdapterUse[]): LanguageModel {
+    return {
+      info: this.info,
+      states: this.#states?.adapted(adapters),
+      prepare: (request, signal) => this.prepare(request, signal),
+      render: (request, signal) => this.render(request, signal),
+      textsOf: (lists) => this.textsOf(lists),
+      countTokens: (texts) => this.countTokens(texts),
+      generate: (request, signal) => this.generate({ ...request, adapters }, signal),
+    };
+  }
+
   /** Ends the host; resolves when its memory is back. */
   close(): Promise<void> {
     return this.#supervisor.close();
@@ -292,9 +306,9 @@ class HeldStates implements SequenceStates {
     return saved;
   }
 
-  async restore(file: string, keep: boolean): Promise<RestoredState> {
+  async restore(file: string, keep: boolean, adapters: readonly AdapterUse[] = []): Promise<RestoredState> {
     const { host } = await this.#ready();
-    const restored = await host.call<RestoredState>('restoreState', { file, keep } satisfies RestoreBody);
+    const restored = await host.call<RestoredState>('restoreState', { file, keep, adapters } satisfies RestoreBody);
     const isRead = restored.outcome === 'restored' || restored.outcome === 'present' || restored.outcome === 'unfit';
     if (isRead && keep) this.#held.set(file, host);
     return restored;
@@ -308,6 +322,17 @@ class HeldStates implements SequenceStates {
 
   holds(file: string): boolean {
     return this.#held.get(file)?.alive === true;
+  }
+
+  /** The states of texts that are made with these adapters. */
+  adapted(adapters: readonly AdapterUse[]): SequenceStates {
+    return {
+      tag: adaptedTag(this.tag, adapters),
+      save: (name, file, keep) => this.save(name, file, keep),
+      restore: (file, keep) => this.restore(file, keep, adapters),
+      drop: (file) => this.drop(file),
+      holds: (file) => this.holds(file),
+    };
   }
 
   /** Forgets what a host held that has ended. */

@@ -1,5 +1,5 @@
 import type { WireFailure } from '../../hosts/protocol.js';
-import type { GenerateEvent, GenerateRequest } from '../contracts/language.js';
+import type { AdapterUse, GenerateEvent, GenerateRequest } from '../contracts/language.js';
 
 /** Starts a generation under an id of the caller's choice, unique while it runs. */
 export interface GenerateBody extends GenerateRequest {
@@ -17,6 +17,7 @@ export interface SaveBody {
 export interface RestoreBody {
   file: string;
   keep: boolean;
+  adapters: readonly AdapterUse[];
 }
 
 /** The news of one generation beside its text. */

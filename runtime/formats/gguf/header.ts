@@ -1,19 +1,18 @@
-import { constants } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { RecommendedSampling } from '../../formats/recommended.js';
 import { readRecommended } from '../recommended.js';
-import { FileCursor } from './cursor.js';
 import { fileFault } from './fault.js';
-import { KEY_LIMIT, type Metadata, MetadataReader } from './metadata.js';
+import { type FilePart, reaching, readPart } from './part.js';
 import { type RankingFacts, readRanking } from './ranking.js';
 import { EMBEDDING_MODEL, type ModelShape, otherKind, readShape } from './shape.js';
 import { SHARD_LIMIT, shardOf, shardPath } from './shards.js';
-import { checkAlignment, readTensors, TENSOR_LIMIT, type TensorTable } from './tensors.js';
+import type { TensorEntry, TensorTable } from './tensors.js';
 import { readVocabulary, type VocabularyFacts } from './vocabulary.js';
 
-const MAGIC = 'GGUF';
+/** What `general.type` is in a file that changes a model. */
+export const ADAPTER = 'adapter';
 /** Longest chat template that is used, in characters. */
 const TEMPLATE_LIMIT = 256 * 1024;
 /** Headers kept in memory, by path. */
@@ -35,18 +34,13 @@ export interface GgufHeader extends ModelShape {
   readonly sampling: RecommendedSampling;
   /** The tensor type that most bytes have, such as `Q4_K`. */
   readonly mainType: string;
+  /** The tensors of all shards by name. */
+  readonly tensors: ReadonlyMap<string, TensorEntry>;
   /** Numbers of all tensors together. */
   readonly parameters: number;
   /** Positions are turned otherwise in contexts longer than that of its first training (LongRoPE, as in Phi 3 of 128k). */
   readonly isLongRope: boolean;
   readonly notes: readonly string[];
-}
-
-/** One file of a set. */
-interface FilePart {
-  readonly metadata: Metadata;
-  readonly tensors: TensorTable;
-  readonly size: number;
 }
 
 interface Cached {
@@ -55,49 +49,6 @@ interface Cached {
 }
 
 const cache = new Map<string, Cached>();
-
-/** Runs a file operation and names the file when it fails. */
-async function reaching<T>(path: string, operation: () => Promise<T>): Promise<T> {
-  try {
-    return await operation();
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why = code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read by this user' : `cannot be opened (${code})`;
-    throw new Failure(code === 'ENOENT' ? 'not_found' : 'invalid', `The model file ${path} ${why}.`, {
-      code: 'ModelNotFound',
-      cause: error,
-    });
-  }
-}
-
-async function readPart(path: string): Promise<FilePart> {
-  const file = basename(path);
-  // Without O_NONBLOCK the opening of a named pipe would wait for its writer.
-  const handle = await reaching(path, () => open(path, constants.O_RDONLY | constants.O_NONBLOCK));
-  try {
-    const facts = await handle.stat();
-    if (!facts.isFile()) throw fileFault(file, 'file', 'not a regular file', 'a GGUF file is needed');
-    if (facts.size === 0) throw fileFault(file, 'file', 'empty', 'a GGUF file is needed');
-    const cursor = new FileCursor(handle, facts.size, file);
-    await cursor.need(24, 'header');
-    const magic = cursor.bytes(4).toString('latin1');
-    if (magic !== MAGIC) throw fileFault(file, 'magic', magic, 'a GGUF file begins with GGUF');
-    const version = cursor.u32();
-    if (version !== 2 && version !== 3) {
-      const endian = (version & 0xffff) === 0 ? ' (a big-endian file does not fit this machine)' : '';
-      throw fileFault(file, 'version', version, `2 and 3 are supported${endian}`);
-    }
-    const tensorCount = await cursor.count('tensor count', TENSOR_LIMIT);
-    const keyCount = await cursor.count('metadata count', KEY_LIMIT);
-    const reader = new MetadataReader(cursor, file);
-    const metadata = await reader.read(keyCount);
-    const alignment = checkAlignment(file, metadata.get('general.alignment'));
-    const tensors = await readTensors(file, cursor, reader, tensorCount, alignment);
-    return { metadata, tensors, size: facts.size };
-  } finally {
-    await handle.close();
-  }
-}
 
 /** The shards after the first; all must be there. */
 async function otherShards(path: string, first: FilePart): Promise<{ paths: string[]; parts: FilePart[] }> {
@@ -149,6 +100,8 @@ async function readHeader(path: string): Promise<GgufHeader> {
   const place = shardOf(path);
   if (place && place.index !== 1) return readHeader(shardPath(path, 1));
   const first = await readPart(path);
+  if (first.metadata.get('general.type') === ADAPTER)
+    throw fileFault(file, 'general.type', ADAPTER, 'that is no whole model', 'Name the model that it adapts, and this file in "lora".');
   const shape = readShape(file, first.metadata);
   const vocabulary = await readVocabulary(file, first.metadata);
   const { paths, parts } = await otherShards(path, first);
@@ -170,6 +123,7 @@ async function readHeader(path: string): Promise<GgufHeader> {
     ranking: readRanking(file, first.metadata, tables),
     sampling: recommended.sampling,
     mainType: mainType(tables),
+    tensors: new Map(tables.flatMap((table) => [...table])),
     parameters: tables.flatMap((table) => [...table.values()]).reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
     isLongRope: tables.some((table) => [...table.keys()].some((name) => name.includes('rope_factors_long'))),
     notes: tooLong

@@ -64,6 +64,8 @@ function number(bytes: Buffer, type: number): number | boolean {
 export class MetadataReader {
   readonly #cursor: FileCursor;
   readonly #file: string;
+  /** The types of the single values that were read, by key. */
+  readonly types = new Map<string, string>();
 
   constructor(cursor: FileCursor, file: string) {
     this.#cursor = cursor;
@@ -112,8 +114,9 @@ export class MetadataReader {
 
   async #value(key: string): Promise<MetaScalar | MetaArray> {
     const type = await this.#type(key);
-    if (type === STRING) return this.string(key);
     if (type === ARRAY) return this.#array(key);
+    this.types.set(key, TYPE_NAMES[type]!);
+    if (type === STRING) return this.string(key);
     await this.#cursor.need(WIDTHS[type]!, key);
     return number(this.#cursor.bytes(WIDTHS[type]!), type);
   }

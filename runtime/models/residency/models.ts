@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { fileOf } from '../../base/paths.js';
-import type { LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
+import type { AdapterUse, LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
 import type { LanguageClient } from '../../engines/language/client.js';
 import { Circuit } from '../../hosts/circuit.js';
+import { findAdapters } from '../find/adapter.js';
 import type { ModelPlaces } from '../find/contract.js';
 import { findLanguage, type LanguageSettings } from '../find/language.js';
 import { knownModels, modelPlaces, namedModels } from '../find/places.js';
@@ -145,6 +146,22 @@ export class Models {
     const { sizeBytes } = request;
     const load = (circuit: Circuit, stop: AbortSignal): Promise<T> => this.#room.promise(sizeBytes, () => request.load(circuit, stop));
     return this.#take({ ...request, load }, signal);
+  }
+
+  /** The LoRA adapters that a request names for a model; throws as `findAdapters` does, and `busy` where they do not fit into memory. */
+  async adapters(
+    name: string,
+    wanted: readonly { readonly path: string; readonly scale?: number | null }[],
+    transformers: LanguageSettings = {},
+  ): Promise<AdapterUse[]> {
+    const adapters = await findAdapters(await findLanguage(name, transformers, this.places), wanted, this.places);
+    const sizeBytes = adapters.reduce((sum, one) => sum + one.sizeBytes, 0);
+    if (sizeBytes > this.#room.freeBytes)
+      throw new Failure(
+        'busy',
+        `The LoRA adapters have ${sizeBytes} bytes, and ${this.#room.freeBytes} of memory are free; try again later.`,
+      );
+    return adapters;
   }
 
   /** What a request's setting `chat_template` stands for; throws as `chatTemplateOf` does. Files are looked for in the models folder. */

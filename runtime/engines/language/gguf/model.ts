@@ -17,6 +17,7 @@ import { Renderer } from '../templates/renderer.js';
 import { countedTokens } from '../token-count.js';
 import { WaitingPrompts } from '../waiting-prompts.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
+import { type HeldAdapters, HostAdapters, NO_ADAPTERS } from './adapters.js';
 import { lockNote, processTexts } from './locked.js';
 import type { LoadPlan } from './plan.js';
 import { HostStates, stateTag } from './states.js';
@@ -30,20 +31,28 @@ const STOP_LIMIT = 64;
 const NO_TOKENS = new Int32Array(0);
 const SEED_RANGE = 2 ** 32;
 
+/** A generation with the adapters that it holds. */
+interface Running {
+  readonly generation: Generation;
+  adapters: HeldAdapters;
+}
+
 /** A model in its host process: renders, tokenises, and turns the engine's steps into messages. */
 export class LoadedGguf {
   readonly #engine: NativeScheduler;
   readonly #renderer: Renderer;
   readonly #texts: TokenTexts;
+  readonly #adapters: HostAdapters;
   readonly states: HostStates;
   readonly #prompts = new WaitingPrompts();
-  readonly #running: Map<number, Generation>;
+  readonly #running: Map<number, Running>;
   readonly #thinkStart: Int32Array;
   readonly #thinkEnd: Int32Array;
 
-  private constructor(engine: NativeScheduler, body: OpenBody, running: Map<number, Generation>, tag: string) {
+  private constructor(engine: NativeScheduler, body: OpenBody, running: Map<number, Running>, tag: string) {
     this.#engine = engine;
-    this.states = new HostStates(engine, tag);
+    this.#adapters = new HostAdapters(engine);
+    this.states = new HostStates(engine, this.#adapters, tag);
     this.#running = running;
     this.#renderer = new Renderer(
       (text, addSpecial) =>
@@ -60,7 +69,7 @@ export class LoadedGguf {
     const addon = loadInference();
     const devices = addon.loadBackends(backendFolders());
     const { plan } = body;
-    const running = new Map<number, Generation>();
+    const running = new Map<number, Running>();
     let model: LoadedGguf | undefined;
     const engine = await addon.open(
       body.path,
@@ -102,7 +111,7 @@ export class LoadedGguf {
     return countedTokens(texts, (text) => this.#engine.tokenize(text, false, true).length);
   }
 
-  generate(body: GenerateBody): void {
+  async generate(body: GenerateBody): Promise<void> {
     const { tokens, stops: needed } = this.#prompts.take(body.promptId);
     const room = this.#engine.contextSize - tokens.length;
     if (room < 1) {
@@ -117,14 +126,25 @@ export class LoadedGguf {
     }
     const stops = [...(body.stop ?? []), ...needed];
     if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
-    const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens);
-    this.#running.set(body.id, new Generation(stops, this.#answerLimit(body), remembered));
+    const { id, adapters = [] } = body;
+    const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens, adapters);
+    const running: Running = { generation: new Generation(stops, this.#answerLimit(body), remembered), adapters: NO_ADAPTERS };
+    this.#running.set(id, running);
     try {
+      if (adapters.length > 0) running.adapters = await this.#adapters.hold(adapters);
+      // Aborted while the adapters were loaded.
+      if (this.#running.get(id) !== running) return running.adapters.release();
       this.#submit(body, tokens, room);
     } catch (error) {
-      this.#running.delete(body.id);
+      this.#end(id);
       throw error;
     }
+  }
+
+  /** Forgets a generation: rows of it that still come are passed over. */
+  #end(id: number): void {
+    this.#running.get(id)?.adapters.release();
+    this.#running.delete(id);
   }
 
   /** A grammar for calls that nobody demanded is left out where the engine cannot read it. */
@@ -138,12 +158,12 @@ export class LoadedGguf {
   }
 
   abort(id: number): void {
-    this.#running.delete(id);
     this.#engine.abort(id);
+    this.#end(id);
   }
 
   stats(): Record<string, number> {
-    return this.#engine.stats();
+    return { ...this.#engine.stats(), ...this.#adapters.stats };
   }
 
   close(): Promise<void> {
@@ -158,7 +178,7 @@ export class LoadedGguf {
     const extras: [number, StepExtra][] = [];
     for (let at = 0; at < rows.length; at += STEP_FIELDS) {
       const id = rows[at]!;
-      const generation = this.#running.get(id);
+      const generation = this.#running.get(id)?.generation;
       // Rows of what was stopped or aborted here a moment ago.
       if (!generation) continue;
       const token = rows[at + 1]!;
@@ -170,7 +190,7 @@ export class LoadedGguf {
       const full = generation.isFull(generated, thinking);
       const { stopText } = generation;
       if (finish !== FINISH_NONE || stopText !== undefined || full) {
-        this.#running.delete(id);
+        this.#end(id);
         text += generation.end();
         this.#finish(extra, id, finish, stopText !== undefined ? 'stop' : full ? 'length' : undefined, error);
         if (stopText !== undefined) extra.stopText = stopText;
@@ -218,6 +238,7 @@ export class LoadedGguf {
 
   #options(body: GenerateBody, room: number): NativeGenerateOptions {
     const bias = this.#biasOf(body);
+    const { ids, scales } = this.#running.get(body.id)?.adapters ?? NO_ADAPTERS;
     const grammarStart = body.grammarStart === undefined ? NO_TOKENS : this.#engine.tokenize(body.grammarStart, false, true);
     // Without tokens to wait for, it would hold from the beginning.
     const isUsable = body.grammarStart === undefined || grammarStart.length > 0;
@@ -244,6 +265,8 @@ export class LoadedGguf {
       thinkStart: this.#thinkStart,
       thinkEnd: this.#thinkEnd,
       startsInThinking: body.startsInThinking ?? false,
+      adapterIds: ids,
+      adapterScales: scales,
     };
   }
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { NativeScheduler } from '../../../../native/contract.js';
-import type { RestoredState, SavedState } from '../../contracts/language.js';
+import type { AdapterUse, RestoredState, SavedState } from '../../contracts/language.js';
+import { adaptedTag } from '../adapted-tag.js';
 import type { RestoreBody, SaveBody } from '../wire.js';
+import type { HostAdapters } from './adapters.js';
 import type { OpenBody } from './wire.js';
 
 /** Generations whose tokens wait to be saved. */
@@ -12,6 +14,7 @@ const REMEMBERED_LIMIT = 64;
 interface Remembered {
   readonly prompt: Int32Array;
   readonly generated: number[];
+  readonly adapters: readonly AdapterUse[];
 }
 
 /** Counts changes of what a state's bytes are, so that states from before are not taken for such. */
@@ -35,20 +38,22 @@ export function stateTag(
 /** The states of a model in its host process: remembers the tokens of generations that will be saved. */
 export class HostStates {
   readonly #engine: NativeScheduler;
-  readonly #tag: bigint;
+  readonly #adapters: HostAdapters;
+  readonly #tag: string;
   readonly #remembered = new Map<string, Remembered>();
 
-  constructor(engine: NativeScheduler, tag: string) {
+  constructor(engine: NativeScheduler, adapters: HostAdapters, tag: string) {
     this.#engine = engine;
-    this.#tag = BigInt(`0x${tag}`);
+    this.#adapters = adapters;
+    this.#tag = tag;
   }
 
   /** Begins to remember a generation; the list that is given back takes its tokens. Beyond the limit the oldest is forgotten. */
-  remember(name: string, prompt: Int32Array): number[] {
+  remember(name: string, prompt: Int32Array, adapters: readonly AdapterUse[]): number[] {
     const [oldest] = this.#remembered.keys();
     if (oldest !== undefined && this.#remembered.size >= REMEMBERED_LIMIT) this.#remembered.delete(oldest);
     const generated: number[] = [];
-    this.#remembered.set(name, { prompt, generated });
+    this.#remembered.set(name, { prompt, generated, adapters });
     return generated;
   }
 
@@ -56,18 +61,24 @@ export class HostStates {
     const remembered = this.#remembered.get(name);
     this.#remembered.delete(name);
     if (!remembered) return null;
-    const { prompt, generated } = remembered;
+    const { prompt, generated, adapters } = remembered;
     const tokens = new Int32Array(prompt.length + generated.length);
     tokens.set(prompt);
     tokens.set(generated, prompt.length);
-    return this.#engine.saveState(tokens, prompt.length, file, this.#tag, keep);
+    const { ids, scales, release } = await this.#adapters.hold(adapters);
+    return this.#engine.saveState(tokens, prompt.length, file, this.#number(adapters), keep, ids, scales).finally(release);
   }
 
-  restore({ file, keep }: RestoreBody): Promise<RestoredState> {
-    return this.#engine.restoreState(file, this.#tag, keep);
+  async restore({ file, keep, adapters }: RestoreBody): Promise<RestoredState> {
+    const { ids, scales, release } = await this.#adapters.hold(adapters);
+    return this.#engine.restoreState(file, this.#number(adapters), keep, ids, scales).finally(release);
   }
 
   drop(file: string): boolean {
     return this.#engine.dropState(file);
+  }
+
+  #number(adapters: readonly AdapterUse[]): bigint {
+    return BigInt(`0x${adaptedTag(this.#tag, adapters)}`);
   }
 }
