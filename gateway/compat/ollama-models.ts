@@ -89,11 +89,20 @@ async function all(runtime: Runtime): Promise<Shown[]> {
   return [...made, ...(await builtIn(runtime)), ...own].sort((a, b) => b.modified_at.localeCompare(a.modified_at));
 }
 
+/** False for a model that speaks, hears, sees or ranks: clients offer for chats what is listed. A broken GGUF file stays listed, and says what is wrong when it is asked. */
+async function writesOrEmbeds(runtime: Runtime, base: string, format: string): Promise<boolean> {
+  const able = await capabilitiesOf(base, runtime.models).catch(() => undefined);
+  return able ? able.tools || able.embeddings : format === 'gguf';
+}
+
 async function tags(runtime: Runtime): Promise<ModelList> {
   const models: Shown[] = [];
   // One file is read after the other: there may be many.
-  for (const one of await all(runtime))
-    models.push(one.details.format === 'gguf' ? await withFacts(runtime, one, one.details.parent_model || plainName(one.name)) : one);
+  for (const one of await all(runtime)) {
+    const { format, parent_model: parent } = one.details;
+    const base = parent || plainName(one.name);
+    if (await writesOrEmbeds(runtime, base, format)) models.push(format === 'gguf' ? await withFacts(runtime, one, base) : one);
+  }
   return { models };
 }
 
@@ -120,7 +129,25 @@ async function running(runtime: Runtime): Promise<RunningList> {
       };
     }),
   );
-  return { models };
+  return { models: eachOnce(models) };
+}
+
+/** One row a name: a model that is in memory with several settings takes the memory of all, and stays as long as the last of them. */
+function eachOnce(rows: readonly RunningList['models'][number][]): RunningList['models'] {
+  const byName = new Map<string, RunningList['models'][number]>();
+  for (const row of rows) {
+    const other = byName.get(row.name);
+    if (!other) byName.set(row.name, row);
+    else
+      byName.set(row.name, {
+        ...row,
+        ...other,
+        size: other.size + row.size,
+        size_vram: other.size_vram + row.size_vram,
+        expires_at: other.expires_at > row.expires_at ? other.expires_at : row.expires_at,
+      });
+  }
+  return [...byName.values()];
 }
 
 const amount = (parameters: number): string =>

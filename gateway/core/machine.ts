@@ -16,7 +16,7 @@ import type { Device } from '../../schemas/generated/core/system.js';
 export interface MachineContext {
   readonly dataDir: string;
   readonly hub: Pick<Hub, 'cache'>;
-  readonly models: Pick<Models, 'loaded' | 'loading' | 'unloadAll'>;
+  readonly models: Pick<Models, 'loaded' | 'loading' | 'unload'>;
 }
 
 const PAGE_BYTES = 4096;
@@ -90,7 +90,7 @@ async function loaded({ models }: MachineContext): Promise<LoadedModels> {
 }
 
 async function unload({ models }: MachineContext, { model }: UnloadRequest): Promise<Unloaded> {
-  const unloaded = await models.unloadAll(model);
+  const unloaded = await models.unload(model);
   if (unloaded === 0)
     throw new Failure('not_found', `No model ${JSON.stringify(model)} is in memory; GET /v1/models/loaded lists those that are.`);
   return { model, unloaded };

@@ -229,6 +229,15 @@ const ANSWERS: Scenario[] = [
     },
   ),
   chat('holds it twice where settings differ', 'hello', { keep_alive: -1, options: { num_ctx: 512 } }),
+  post('loads a model a second time, for vectors', '/api/embed', { model: 'puppet', input: 'hello' }, {}),
+  {
+    name: 'lists it once, with the memory of all three (two chats had other settings) and the longest time',
+    path: '/api/ps',
+    json: ({ models: [one, ...others] }) => {
+      assert.deepEqual([one.name, one.size, others], ['puppet:latest', 3 * puppet.size, []]);
+      assert.ok(one.expires_at.startsWith('2318') && one.context_length > 0);
+    },
+  },
   { name: 'says so in a far year', path: '/api/ps', contains: ['"expires_at":"2318'] },
   post(
     'unloads a model at once',
@@ -395,6 +404,11 @@ const MODELS: Scenario[] = [
       const names = models.map((one: Answer) => one.name);
       for (const name of ['puppet:latest', 'quern-tiny:latest', 'tiny/embedder:latest'])
         assert.ok(names.includes(name), `${name} of ${names}`);
+      assert.deepEqual(
+        names.filter((name: string) => /rank|nli|ner\b/.test(name)),
+        [],
+        'models that neither write nor give vectors',
+      );
       for (const one of models) assert.match(one.digest, /^[0-9a-f]{64}$/);
       const { digest, details } = models.find((one: Answer) => one.name === 'puppet:latest');
       assert.equal(digest, puppet.digest, 'its digest is that of the model in memory');

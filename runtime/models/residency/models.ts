@@ -184,13 +184,8 @@ export class Models {
     });
   }
 
-  /** Unloads the language models of a name, whatever their settings; those in use go at the end of their use. */
-  async unload(name: string): Promise<void> {
-    await this.#residency.unload((one) => one.type === 'language' && one.name === name);
-  }
-
-  /** Unloads the models of a name or key, of whatever kind, as `unload` does. Resolves to how many they are. */
-  unloadAll(nameOrKey: string): Promise<number> {
+  /** Unloads the models of a name or key, whatever they are loaded for and with; those in use go at the end of their use. Resolves to how many they are. */
+  unload(nameOrKey: string): Promise<number> {
     return this.#residency.unload((one, key) => one.name === nameOrKey || key === nameOrKey);
   }
 
