@@ -145,6 +145,7 @@ describe('the command line and a daemon', () => {
     assert.match(loud.stdout, /^RIFF/);
     assert.equal((await quern(['speak', 'x', '-o', path('no/such/folder.wav')])).code, 5);
     assert.match((await quern(['transcribe', path('hello.mp3'), '-m', 'whisper-none'])).stderr, /whisper-none/);
+    assert.match((await quern(['transcribe', path('hello.mp3')])).stderr, /quern pull whisper-base/);
   });
 });
 
