@@ -274,6 +274,34 @@ describe('tidy', () => {
     assert.ok(text('docs/architecture.md').includes(map), 'the map is out of date: run node scripts/floors.mjs');
   });
 
+  it('has every setting in docs/configuration.md', () => {
+    const page = execFileSync(process.execPath, ['scripts/configuration.mjs', '--print'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      maxBuffer: 4 * 1024 * 1024,
+    });
+    assert.ok(text('docs/configuration.md') === page, 'the page is out of date: run node scripts/configuration.mjs');
+    // Field, type, default, range, meaning, example: the meaning stands for every field.
+    const unexplained = page
+      .split('\n')
+      .filter((line) => /^\| \**`/.test(line) && line.split(/(?<!\\)\|/).length === 8 && /^\s*$/.test(line.split(/(?<!\\)\|/)[5]!));
+    assert.deepEqual(unexplained, [], 'fields without a description in schemas/config');
+  });
+
+  it('tells in docs/troubleshooting.md of words that the product says', () => {
+    const symptoms = [...text('docs/troubleshooting.md').matchAll(/^\| (?!You see|---)(.*?) \|/gm)].map(([, first]) => first!);
+    const said = [...sources, ...below('scripts')]
+      .filter((file) => /\.(?:ts|mjs|py)$/.test(file))
+      .map(text)
+      .join('\n');
+    const words = symptoms.flatMap((first) => [...first.matchAll(/`([^`]+)`/g)].map(([, word]) => word!));
+    assert.ok(words.length > 30);
+    assert.deepEqual(
+      words.filter((word) => !said.includes(word)),
+      [],
+    );
+  });
+
   it('tells in docs/adding.md of files and folders that are there', () => {
     const named = [...text('docs/adding.md').matchAll(/`((?:runtime|gateway|schemas|native|cli|test|scripts)\/[^`\s<>{}*]+)`/g)].map(
       ([, path]) => path!,
