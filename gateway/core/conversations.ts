@@ -1,24 +1,33 @@
+import { createReadStream } from 'node:fs';
 import { ask, type TurnAsked } from '../../runtime/conversations/ask.js';
 import type { Place } from '../../runtime/conversations/records.js';
+import { exportedAll, exportedJson, exportedMarkdown, fileNameOf } from '../../runtime/conversations/transfer/export.js';
+import { imported } from '../../runtime/conversations/transfer/import.js';
 import { isHelpProject } from '../../runtime/projects/built-in.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { type Endpoint, endpoint, type Request, type StreamReply } from '../../schemas/endpoint.js';
+import { type Endpoint, endpoint, type PiecesReply, type Request, type StreamReply, type UploadedFile } from '../../schemas/endpoint.js';
 import type {
+  BranchRequest,
   CreateRequest,
   EditRequest,
+  ExportQuery,
+  ImportReply,
   ListQuery,
   PatchRequest,
   ReadQuery,
   TurnRequest,
 } from '../../schemas/generated/core/conversations.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
-import { FILE_MEDIA_TYPES, fileHeaders } from './file-answer.js';
+import { parseJsonInTurns } from '../http/json-pieces.js';
+import { disposition, FILE_MEDIA_TYPES, fileHeaders } from './file-answer.js';
 
 const CONVERSATIONS = '/v1/projects/{namespace}/{project}/conversations';
 const CONVERSATION = `${CONVERSATIONS}/{conversation_id}`;
 const MESSAGE = `${CONVERSATION}/messages/{message_id}`;
 /** A text of 4 MiB, each of whose letters may be an escape. */
 const EDIT_BYTES = CHAT_BODY_BYTES;
+/** Of a file that is imported, which holds all that somebody ever said. */
+const IMPORT_BYTES = 1024 * 1024 * 1024;
 const tag = 'conversations';
 const access = 'members';
 
@@ -37,7 +46,6 @@ async function turn(runtime: Runtime, request: Request): Promise<StreamReply> {
   const active = request.header('x-active-project');
   const open: TurnAsked['open'] = (call, signal) =>
     isHelpProject(namespace, project) ? help.complete(call, active, signal) : chat.complete(call, signal);
-  const address = `/v1/projects/${namespace}/${project}/conversations/${id}/files`;
   const events = await ask(conversations, place, id, {
     request: body,
     clientId: request.header('idempotency-key') || body.client_id,
@@ -55,10 +63,36 @@ async function turn(runtime: Runtime, request: Request): Promise<StreamReply> {
         score: hit.score,
         metadata: hit.metadata,
       })),
-    addressOf: (file) => `${address}/${file}`,
+    addressOf: (file) => `${addressOfFiles(place, id)}/${file}`,
   });
   return { events };
 }
+
+/** A file for a client to keep. */
+function attached(pieces: AsyncIterable<Uint8Array>, name: string, contentType: string): PiecesReply {
+  return { pieces, contentType, headers: { 'Content-Disposition': disposition('attachment', name), 'Cache-Control': 'private, no-cache' } };
+}
+
+function exported(runtime: Runtime, request: Request): PiecesReply {
+  const { records } = runtime.conversations.shared;
+  const head = records.head(placeOf(runtime, request), idOf(request));
+  const { format = 'json' } = request.query as ExportQuery;
+  return format === 'json'
+    ? attached(exportedJson(records, head), fileNameOf(head, 'json'), 'application/json')
+    : attached(exportedMarkdown(records, head), fileNameOf(head, 'md'), 'text/markdown; charset=utf-8');
+}
+
+async function importFile(runtime: Runtime, request: Request): Promise<ImportReply> {
+  const place = placeOf(runtime, request);
+  const { records } = runtime.conversations.shared;
+  const [file] = request.files as [UploadedFile];
+  const addressOf = (conversation: string, id: string): string => `${addressOfFiles(place, conversation)}/${id}`;
+  const parts = { records, place, signal: request.signal, parse: parseJsonInTurns, addressOf };
+  return imported(parts, createReadStream(file.path));
+}
+
+const addressOfFiles = ({ namespace, project }: Place, id: string): string =>
+  `/v1/projects/${namespace}/${project}/conversations/${id}/files`;
 
 /** The conversations of a project: lists, trees of messages, and the turns that add to them. */
 export const conversationEndpoints: Endpoint<Runtime>[] = [
@@ -89,6 +123,58 @@ export const conversationEndpoints: Endpoint<Runtime>[] = [
       const conversation = await runtime.conversations.create(placeOf(runtime, request), request.body as CreateRequest);
       return { status: 201, json: { conversation } };
     },
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: `${CONVERSATIONS}/export`,
+    id: 'conversations_export',
+    access,
+    summary: 'All conversations of the project, each on a line of JSON',
+    tag,
+    mediaTypes: ['application/x-ndjson'],
+    handler: (runtime, request) =>
+      attached(
+        exportedAll(runtime.conversations.shared.records, placeOf(runtime, request)),
+        `${request.params.project}-conversations.jsonl`,
+        'application/x-ndjson',
+      ),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${CONVERSATIONS}/import`,
+    id: 'conversations_import',
+    access,
+    summary: 'Take in conversations from a file',
+    tag,
+    multipart: { form: 'core/conversations#ImportForm', maxFiles: 1, fileLimitBytes: IMPORT_BYTES },
+    response: 'core/conversations#ImportReply',
+    handler: async (runtime, request) => ({ json: await importFile(runtime, request) }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${CONVERSATION}/branch`,
+    id: 'conversation_branch',
+    access,
+    summary: 'Begin a conversation with what was said up to a message',
+    tag,
+    body: 'core/conversations#BranchRequest',
+    response: 'core/conversations#ConversationReply',
+    status: 201,
+    handler: async (runtime, request) => {
+      const { message } = request.body as BranchRequest;
+      return { status: 201, json: { conversation: await runtime.conversations.branch(placeOf(runtime, request), idOf(request), message) } };
+    },
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: `${CONVERSATION}/export`,
+    id: 'conversation_export',
+    access,
+    summary: 'A conversation as a file',
+    tag,
+    query: 'core/conversations#ExportQuery',
+    mediaTypes: ['application/json', 'text/markdown'],
+    handler: exported,
   }),
   endpoint<Runtime>({
     method: 'GET',

@@ -14,9 +14,11 @@ import { breathe } from '../base/loop.js';
 import { sizeOf } from '../chat/session.js';
 import { Locks } from '../projects/locks.js';
 import type { ConversationFile, ConversationMessage, Store } from '../store/store.js';
-import { conversationId, seqOf } from './ids.js';
+import { branched } from './branch.js';
+import { seqOf } from './ids.js';
 import { CONVERSATIONS_LIMIT, PAGE_CHARACTERS } from './limits.js';
-import { ConversationRecords, type Head, type Place, shownHead } from './records.js';
+import { ConversationRecords, type Head, newHead, type Place, shownHead } from './records.js';
+import { searched } from './search.js';
 import type { RunningTurn } from './turn.js';
 
 /** Projects as conversations need them; `Projects` is one. */
@@ -69,9 +71,11 @@ export class Conversations {
     return { namespace, project, owner: this.#owner };
   }
 
-  /** A page of the list: pinned ones first, then the newest. */
-  async list(place: Place, { archived = false, limit = 50, cursor }: ListQuery): Promise<ConversationList> {
+  /** A page of the list, or of what a search finds in it: pinned ones first, then the newest. */
+  async list(place: Place, { archived = false, limit = 50, cursor, search }: ListQuery): Promise<ConversationList> {
     const { records } = this.shared;
+    const total = await records.count(place, archived);
+    if (search?.trim()) return { ...(await searched(records, place, { search, archived, limit, cursor })), total };
     const ids = records.ids(place, archived, cursor, limit);
     const conversations: Conversation[] = [];
     for (const { id } of ids) {
@@ -79,7 +83,7 @@ export class Conversations {
       await breathe();
     }
     const next = ids.length < limit ? null : ids.at(-1)!.cursor;
-    return { conversations, next, total: await records.count(place, archived) };
+    return { conversations, next, total };
   }
 
   /** Begins a conversation. Throws `conflict` where there are as many as there may be. */
@@ -118,6 +122,12 @@ export class Conversations {
         ...(current === undefined ? {} : { current }),
       };
     });
+  }
+
+  /** A new conversation with what was said up to a message. Throws as `create` does. */
+  async branch(place: Place, id: string, message: string): Promise<Conversation> {
+    await this.expectRoom(place, 1);
+    return shownHead(await branched(this.shared.records, place, id, message));
   }
 
   /** Deletes a conversation with all its messages; a turn under way is ended. */
@@ -238,26 +248,6 @@ export class Conversations {
       if (!gone.has(message.id)) for (const one of message.attachments ?? []) if (one.id) kept.add(one.id);
     return kept;
   }
-}
-
-/** A conversation that begins now. */
-export function newHead(title: string, settings: Settings): Head {
-  const nowMs = Date.now();
-  return {
-    id: conversationId(),
-    title,
-    createdMs: nowMs,
-    updatedMs: nowMs,
-    pinned: false,
-    archived: false,
-    settings,
-    preview: '',
-    current: null,
-    messages: 0,
-    nextSeq: 0,
-    bytes: 0,
-    turns: [],
-  };
 }
 
 /** A conversation that changed now. */

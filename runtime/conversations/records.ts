@@ -1,9 +1,9 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Conversation, Message } from '../../schemas/generated/core/conversations.js';
+import type { Conversation, Message, Settings } from '../../schemas/generated/core/conversations.js';
 import { breathe } from '../base/loop.js';
 import { quote } from '../config/names.js';
 import type { Batch, ConversationKey, ConversationMessage, ConversationRecord, Store } from '../store/store.js';
-import { isConversationId, noConversation, noMessage, seqOf } from './ids.js';
+import { conversationId, isConversationId, noConversation, noMessage, seqOf } from './ids.js';
 
 /** Records read or removed before other work gets its turn. */
 const PAGE = 64;
@@ -24,6 +24,26 @@ export interface Head extends ConversationRecord {
 
 const keyOf = ({ namespace, project, owner }: Place, id: string): ConversationKey => [namespace, project, owner, id];
 
+/** A conversation that begins now. */
+export function newHead(title: string, settings: Settings): Head {
+  const nowMs = Date.now();
+  return {
+    id: conversationId(),
+    title,
+    createdMs: nowMs,
+    updatedMs: nowMs,
+    pinned: false,
+    archived: false,
+    settings,
+    preview: '',
+    current: null,
+    messages: 0,
+    nextSeq: 0,
+    bytes: 0,
+    turns: [],
+  };
+}
+
 /** A conversation as clients see it. */
 export function shownHead({ id, ...head }: Head): Conversation {
   return {
@@ -43,6 +63,8 @@ export function shownHead({ id, ...head }: Head): Conversation {
 /** The conversations of the store: heads in the order of their lists, and trees of messages. Changes are made in batches of the caller's. */
 export class ConversationRecords {
   readonly store: Store;
+  /** Conversations whose messages come before themselves. */
+  readonly #growing = new Set<string>();
   #sweeping: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -148,6 +170,26 @@ export class ConversationRecords {
     return found;
   }
 
+  /**
+   * Puts a new conversation whose messages are many: they come first, a few in each write, and the conversation is there when all of them are. What a crash
+   * or a failure leaves of it is swept. `fill` puts messages and returns the conversation as it is then.
+   */
+  async grow(place: Place, id: string, fill: (put: (change: (batch: Batch) => void) => Promise<void>) => Promise<Head>): Promise<Head> {
+    this.#growing.add(id);
+    try {
+      await this.store.write((batch) => batch.put('conversationTrash', id, Date.now()));
+      const head = await fill((change) => this.store.write(change));
+      await this.store.write((batch) => {
+        this.putHead(batch, place, undefined, head);
+        batch.remove('conversationTrash', id);
+      });
+      return head;
+    } finally {
+      this.#growing.delete(id);
+      this.sweepSoon();
+    }
+  }
+
   /** Removes all conversations of a project, those of every owner. */
   async erase(namespace: string, project: string): Promise<void> {
     await this.#removeAll([namespace, project], [namespace, project, '\uffff']);
@@ -194,7 +236,7 @@ export class ConversationRecords {
 
   async #sweep(): Promise<void> {
     for (;;) {
-      const [id] = this.store.conversationTrash.keys({ limit: 1 });
+      const id = this.store.conversationTrash.keys({ limit: KEYS }).find((one) => !this.#growing.has(one));
       if (id === undefined || this.#isClosed) return;
       for (const table of ['conversationMessages', 'conversationFiles'] as const)
         for (;;) {

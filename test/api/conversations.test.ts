@@ -1,27 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import type { Message } from '../../schemas/generated/core/conversations.js';
 import { openedRuntime } from '../support/compat-stage.js';
-import { emptyDataDir } from '../support/daemon.js';
-import { writeProject } from '../support/dataset-stage.js';
-import { decidedPuppetPath } from '../support/models/cache.js';
+import { conversationData } from '../support/conversation-stage.js';
 import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
 type Body = any;
-
-const dataDir = emptyDataDir();
-mkdirSync(join(dataDir, 'models'), { recursive: true });
-copyFileSync(decidedPuppetPath(), join(dataDir, 'models', 'puppet.gguf'));
-writeProject(
-  dataDir,
-  'ns',
-  'p',
-  'version: v1\nruntime: {models: [{name: m, provider: universal, model: puppet}]}\nprompts: [{name: a, messages: [{role: system, content: Be kind.}]}]\n',
-);
 
 const LIST = '/v1/projects/ns/p/conversations';
 const HELLO = PUPPET_SCRIPTS.hello.answer;
@@ -201,4 +187,8 @@ const LIFE: Scenario[] = [
   row('conversation_read', 'after which it is gone', { status: 404, contains: ['There is no conversation'] }),
 ];
 
-scenarios('conversations', { endpoints: coreEndpoints, context: () => openedRuntime(dataDir), close: (runtime) => runtime.close() }, LIFE);
+scenarios(
+  'conversations',
+  { endpoints: coreEndpoints, context: () => openedRuntime(conversationData()), close: (runtime) => runtime.close() },
+  LIFE,
+);
