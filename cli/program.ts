@@ -11,6 +11,8 @@ export interface Surroundings extends Streams {
   readonly program?: readonly string[];
 }
 
+/** A name that is taken was used rightly, whatever status the API has for it. */
+const TAKEN = /Exists$/;
 /** Exit codes by what went wrong; 1 for everything else. */
 const EXIT_CODES: Partial<Record<FailureKind, number>> = {
   bad_request: 2,
@@ -69,6 +71,6 @@ export async function runProgram(given: readonly string[], around: Surroundings)
     around.stderr.write(
       given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${harmless(message)}\n`,
     );
-    return EXIT_CODES[kind] ?? 1;
+    return TAKEN.test(code) ? 1 : (EXIT_CODES[kind] ?? 1);
   }
 }

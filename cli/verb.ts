@@ -58,6 +58,8 @@ export interface Verb {
   readonly words?: string;
   readonly summary: string;
   readonly flags?: Readonly<Record<string, Flag>>;
+  /** The options of the daemon that act on it; those that say where the daemon is unless given. */
+  readonly options?: readonly (keyof typeof OPTIONS)[];
   /** Loads what runs it, so that no verb pays for another. */
   load(): Promise<Run>;
 }
@@ -76,6 +78,24 @@ export const COMMON_FLAGS = {
   json: { meaning: 'print JSON for programs' },
   'no-start': { meaning: 'fail where no daemon runs, instead of starting one' },
 } satisfies Record<string, Flag>;
+
+/** Options that say where the daemon is, and how it is asked. */
+const WHERE = ['host', 'port', 'runtime-host', 'runtime-port', 'data-dir', 'api-key', 'ca'] as const;
+
+/** The options of the daemon that act on a verb, as its flags. */
+export const optionFlags = ({ options = WHERE }: Pick<Verb, 'options'>): Record<string, Flag> =>
+  Object.fromEntries(
+    options.map((name) => {
+      const [variable, meaning] = OPTIONS[name];
+      return [
+        name,
+        { meaning: `${meaning}; ${variable}`, ...(SWITCHES.has(name) ? {} : { value: name.split('-').at(-1)!.toUpperCase() }) },
+      ];
+    }),
+  );
+
+/** All options of the daemon. */
+export const ALL_OPTIONS = Object.keys(OPTIONS) as (keyof typeof OPTIONS)[];
 
 /** The flag of verbs that work on a project. */
 export const PROJECT_FLAG = {

@@ -1,4 +1,4 @@
-import { PROJECT_FLAG, type RawVerb, type Verb } from './verb.js';
+import { ALL_OPTIONS, PROJECT_FLAG, type RawVerb, type Verb } from './verb.js';
 
 const MODEL = { value: 'MODEL', short: 'm', meaning: 'the model' } as const;
 const FOLLOW = { short: 'f', meaning: 'go on with what comes' } as const;
@@ -13,17 +13,34 @@ const TALKING = {
 
 /** Every verb, in the order in which the help shows them. Each loads its code when it is called. */
 export const VERBS: readonly (Verb | RawVerb)[] = [
-  { name: 'start', aliases: ['serve'], summary: 'both APIs (the default)', load: async () => (await import('./system/start.js')).start },
-  { name: 'runtime', summary: 'the universal runtime alone', load: async () => (await import('./system/start.js')).runtime },
+  {
+    name: 'start',
+    aliases: ['serve'],
+    summary: 'both APIs (the default)',
+    options: ALL_OPTIONS,
+    load: async () => (await import('./system/start.js')).start,
+  },
+  {
+    name: 'runtime',
+    summary: 'the universal runtime alone',
+    options: ALL_OPTIONS.filter((name) => name !== 'host' && name !== 'port'),
+    load: async () => (await import('./system/start.js')).runtime,
+  },
   {
     name: 'status',
     summary: 'whether a daemon runs, and how its parts are',
     load: async () => (await import('./system/status.js')).status,
   },
-  { name: 'stop', summary: 'end the daemon that uses the data directory', load: async () => (await import('./system/status.js')).stop },
+  {
+    name: 'stop',
+    words: '[MODEL]',
+    summary: 'take a model out of the memory; without a name, end the daemon that uses the data directory',
+    load: async () => (await import('./system/status.js')).stop,
+  },
   {
     name: 'logs',
     summary: 'what a daemon said that a command started',
+    options: ['data-dir'],
     flags: { follow: FOLLOW, lines: LINES },
     load: async () => (await import('./system/logs.js')).logs,
   },
@@ -74,6 +91,12 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     summary: 'what a model on this machine can do',
     load: async () => (await import('./models/show.js')).show,
   },
+  {
+    name: 'cp',
+    words: 'SOURCE DESTINATION',
+    summary: 'give a model a second name',
+    load: async () => (await import('./models/cp.js')).cp,
+  },
   { name: 'rm', words: 'MODEL', summary: 'remove a model from the model cache', load: async () => (await import('./models/rm.js')).rm },
   {
     name: 'bench',
@@ -106,6 +129,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'config validate',
     words: 'FILE',
     summary: 'check a project file',
+    options: [],
     load: async () => (await import('./data/config.js')).validate,
   },
   {
@@ -337,6 +361,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'restore',
     words: 'BACKUP',
     summary: 'put a backup, or the newest of a folder, in the place of the data directory',
+    options: ['data-dir'],
     load: async () => (await import('./system/backup.js')).restore,
   },
   {
@@ -348,13 +373,15 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'completion',
     words: 'SHELL',
     summary: 'a script that completes these commands in bash, zsh or fish',
+    options: [],
     load: async () => (await import('./system/completion.js')).completion,
   },
-  { name: 'version', summary: 'the version', load: async () => (await import('./system/version.js')).version },
+  { name: 'version', summary: 'the version', options: [], load: async () => (await import('./system/version.js')).version },
   {
     name: 'help',
     words: '[COMMAND ...]',
     summary: 'this list, or how one command is used',
+    options: [],
     load: async () => (await import('./system/help.js')).help,
   },
 ];

@@ -22,7 +22,7 @@ const HELP = [
   ['/file PATH', 'add a text, picture or sound to the next message; a path dropped into a message does so too'],
   ['/show', 'who answers, and the settings'],
   ['/verbose', 'show tokens and times after each answer, or no more'],
-  ['/save FILE', 'write what was said as Markdown'],
+  ['/save FILE', 'write what was said as Markdown; "/save! FILE" also over a file that is there'],
   ['/bye', 'end; Ctrl+D does so too. Ctrl+C stops an answer'],
 ] as const;
 
@@ -82,7 +82,7 @@ class Conversation {
     this.#lines.prompt();
     for await (const line of this.#lines) {
       // A path begins with a slash too.
-      const isCommand = !composer.isOpen && /^\/[a-z?]+(?:\s|$)/.test(line);
+      const isCommand = !composer.isOpen && /^\/[a-z?]+!?(?:\s|$)/.test(line);
       if (isCommand && !(await this.#command(line))) break;
       const message = isCommand ? null : composer.add(line);
       if (message !== null && (message.trim() !== '' || this.#files.length > 0)) await this.#answer(message.trim());
@@ -139,7 +139,8 @@ class Conversation {
         this.#isVerbose = !this.#isVerbose;
         break;
       case 'save':
-        await this.#save(rest);
+      case 'save!':
+        await this.#save(rest || 'conversation.md', name.endsWith('!'));
         break;
       default:
         if (name !== 'help' && name !== '?') out.line(`there is no command /${name}`);
@@ -148,16 +149,17 @@ class Conversation {
     return true;
   }
 
-  async #save(file: string): Promise<void> {
+  async #save(file: string, isOver: boolean): Promise<void> {
     const { out } = this.#call;
     const parts = this.#talk.messages.map(({ role, content }) => {
       const text =
         typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : `(${part.type})`)).join('\n');
       return `**${role}**\n\n${text}\n`;
     });
-    await writeFile(file || 'conversation.md', parts.join('\n')).then(
-      () => out.line(`written to ${file || 'conversation.md'}`),
-      (error: Error) => out.note(error.message),
+    await writeFile(file, parts.join('\n'), { flag: isOver ? 'w' : 'wx' }).then(
+      () => out.line(`written to ${file}`),
+      (error: NodeJS.ErrnoException) =>
+        out.note(error.code === 'EEXIST' ? `${file} is there already: "/save! ${file}" writes over it` : error.message),
     );
   }
 }

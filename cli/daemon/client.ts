@@ -44,13 +44,17 @@ function kindOf(status: number): FailureKind {
 export async function failureOf(reply: OutboundReply, base: string): Promise<Failure> {
   const text = await reply.text(ERROR_BYTES);
   if (reply.status === 401) return new Failure('unauthorized', `the daemon at ${base} wants a key: give --api-key or QUERN_API_KEY.`);
-  let said: unknown;
+  let told: { detail?: unknown; error?: unknown } = {};
   try {
-    said = (JSON.parse(text) as { detail?: unknown }).detail;
+    told = JSON.parse(text) as typeof told;
   } catch {
     // What is said below names the status.
   }
-  return new Failure(kindOf(reply.status), typeof said === 'string' ? said : `${base} answered ${reply.status}: ${text.slice(0, 200)}`);
+  // Endpoints of the house say a sentence and a code; those of other programs a sentence as the error.
+  const { detail, error } = told ?? {};
+  const kind = kindOf(reply.status);
+  if (typeof detail === 'string') return new Failure(kind, detail, typeof error === 'string' ? { code: error } : {});
+  return new Failure(kind, typeof error === 'string' ? error : `${base} answered ${reply.status}: ${text.slice(0, 200)}`);
 }
 
 /** A running daemon as the verbs ask it; failures come in the daemon's own words. */

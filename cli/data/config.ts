@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Difference, differencesOf } from '../../runtime/config/differences.js';
+import { differencesOf } from '../../runtime/config/differences.js';
 import { type Problem, pathText } from '../../runtime/config/problems.js';
 import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { validateConfig } from '../../runtime/config/validate.js';
@@ -55,17 +55,21 @@ export const diff: Run = (call) =>
       return {
         result: { from, to, differences },
         isBad: differences.length > 0,
-        show: () =>
-          show(
-            call,
-            differences.map(({ path, from: before, to: after }) => ({ path, before, after })),
-          ),
+        show: () => show(call, differences),
       };
     }
     const { stored } = await checkedFile(first);
     const reply = await daemon.ask<ProjectReply>(route`/v1/projects/${namespace}/${project}`);
-    const differences = differencesOf(reply.project.config, { ...stored, namespace, name: project });
-    return { result: differences, isBad: differences.length > 0, show: () => show(call, differences) };
+    const differences = differencesOf(reply.project.config, { ...stored, namespace, name: project }).map(({ path, before, after }) => ({
+      path,
+      ...(before === undefined ? {} : { from: before }),
+      ...(after === undefined ? {} : { to: after }),
+    }));
+    return {
+      result: { from: 'current', to: first, differences },
+      isBad: differences.length > 0,
+      show: () => show(call, differences),
+    };
   });
 
 const generationsOf = ({ project: { namespace, project } }: Call): string => route`/v1/projects/${namespace}/${project}/generations`;
@@ -123,9 +127,9 @@ export const restoreGeneration: Run = (call) =>
     };
   });
 
-function show({ out }: Call, differences: readonly Difference[]): void {
+function show({ out }: Call, differences: readonly { path: string; from?: unknown; to?: unknown }[]): void {
   if (differences.length === 0) out.line('both say the same');
-  for (const { path, before, after } of differences) {
+  for (const { path, from: before, to: after } of differences) {
     out.line(out.style('bold', harmless(path)));
     if (before !== undefined) out.line(out.style('red', harmless(`- ${JSON.stringify(before)}`)));
     if (after !== undefined) out.line(out.style('green', harmless(`+ ${JSON.stringify(after)}`)));

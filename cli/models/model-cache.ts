@@ -1,16 +1,22 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DaemonOptions } from '../../gateway/daemon/options.js';
+import { BUILT_IN_MODELS } from '../../models/built-in.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
 import { Hub } from '../../runtime/models/fetch/hub.js';
 import { withSpaceNote } from '../../runtime/models/fetch/space.js';
+import type { ModelPlaces } from '../../runtime/models/find/contract.js';
 import { modelPlaces } from '../../runtime/models/find/places.js';
 import type { OutboundFault } from '../../runtime/net/faults.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { OutboundReply } from '../../runtime/net/reply.js';
 import { Failure } from '../../schemas/errors.js';
+import type { LoadedModels } from '../../schemas/generated/core/models.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
-import { baseOf, keyHeaders, trustOf } from '../daemon/address.js';
+import type { ModelList } from '../../schemas/generated/universal/ollama.js';
+import { type Api, baseOf, keyHeaders, trustOf } from '../daemon/address.js';
 import { failureOf } from '../daemon/client.js';
 import { eventDataOf } from '../daemon/event-data.js';
 
@@ -20,12 +26,14 @@ export interface ShownModel {
   readonly format: string;
   readonly quantisations: readonly string[];
   readonly sizeBytes: number;
+  /** `hub`, `folder`, `built in`, or `made of` another. */
   readonly source: string;
 }
 
 /** The model cache as the commands see it: that of a running daemon, or worked on in this process where none runs. */
 export interface ModelCache {
   download(name: string): AsyncIterable<DownloadEvent>;
+  /** Those that clients made of others are known to a running daemon only. */
   list(): Promise<ShownModel[]>;
   /** Resolves to the bytes that became free. */
   remove(name: string): Promise<number>;
@@ -88,13 +96,40 @@ export async function openModelCache(options: DaemonOptions, answerMs = ANSWER_M
   const asking = { outbound, headers, answerMs };
   try {
     const facts = await answerOf(asking, core, '/info');
-    if (facts.includes('"data_directory"')) return daemonCache(outbound, core, headers);
+    if (facts.includes('"data_directory"')) return daemonCache(outbound, { core, runtime }, headers);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'unauthorized') throw error;
     return ownCache(outbound, options, async () => refuseUntold(core, error));
   }
   // "quern runtime" has models and no core API.
   return ownCache(outbound, options, () => keysAt(asking, runtime));
+}
+
+/** The models that come with the program. */
+async function builtInModels({ builtIn }: ModelPlaces): Promise<ShownModel[]> {
+  const found = await Promise.all(
+    BUILT_IN_MODELS.map(async ({ name, file }) => {
+      const facts = await stat(join(builtIn, file)).catch(() => undefined);
+      return facts && { id: name, format: 'gguf', quantisations: [], sizeBytes: facts.size, source: 'built in' };
+    }),
+  );
+  return found.filter((one) => one !== undefined);
+}
+
+/** The models that a daemon has beside its cache: built in, or made of others by its clients. None where it does not tell. */
+async function besideCache(ask: (api: Api, path: string) => Promise<unknown>): Promise<ShownModel[]> {
+  try {
+    const { built_in: builtIn } = (await ask('core', '/v1/models/loaded')) as LoadedModels;
+    const { models } = (await ask('runtime', '/api/tags')) as ModelList;
+    return models.flatMap(({ name, size, details: { format, parent_model: from } }) => {
+      const id = name.replace(/:latest$/, '');
+      const isBuiltIn = builtIn.some((one) => one.name === id);
+      if (!isBuiltIn && !from) return [];
+      return [{ id, format, quantisations: [], sizeBytes: size, source: from ? `made of ${from}` : 'built in' }];
+    });
+  } catch {
+    return [];
+  }
 }
 
 /** `loaded` tells the keys of the models that others have loaded or are loading, and throws where that cannot be told. */
@@ -111,7 +146,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => 
       if (!fit.canDownload) throw new Failure('disk_full', fit.message);
       yield* hub.download(withSpaceNote(plan, fit), signal);
     },
-    list: () => cachedModels(places),
+    list: async () => [...(await builtInModels(places)), ...(await cachedModels(places))],
     remove: async (name) => {
       const keys = await loaded();
       return (await hub.remove(name, () => keys, places.folder)).freedBytes;
@@ -135,8 +170,9 @@ export function pathOf(name: string): string {
   return parts.map(encodeURIComponent).join('/');
 }
 
-function daemonCache(outbound: Outbound, base: string, headers: Record<string, string>): ModelCache {
-  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<OutboundReply> => {
+function daemonCache(outbound: Outbound, bases: Readonly<Record<Api, string>>, headers: Record<string, string>): ModelCache {
+  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object, api: Api = 'core'): Promise<OutboundReply> => {
+    const base = bases[api];
     const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
     const limits = { headersMs: LONGEST_MS, totalMs: LONGEST_MS, responseBytes: EVENTS_BYTES };
     const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', method, headers, limits, ...content });
@@ -152,13 +188,15 @@ function daemonCache(outbound: Outbound, base: string, headers: Record<string, s
       const { data } = (await json(await ask('GET', '/v1/models'))) as {
         data: { id: string; format: string; quantizations: string[]; size_bytes: number; source: string }[];
       };
-      return data.map(({ id, format, quantizations, size_bytes, source }) => ({
+      const cached = data.map(({ id, format, quantizations, size_bytes, source }) => ({
         id,
         format,
         quantisations: quantizations,
         sizeBytes: size_bytes,
         source,
       }));
+      const beside = await besideCache(async (api, path) => json(await ask('GET', path, undefined, api)));
+      return [...beside, ...cached];
     },
     remove: async (name) => {
       return ((await json(await ask('DELETE', `/v1/models/${pathOf(name)}`))) as { size_freed: number }).size_freed;

@@ -1,6 +1,6 @@
 import { OPTIONS } from '../../gateway/daemon/options.js';
 import { Failure } from '../../schemas/errors.js';
-import { type Call, COMMON_FLAGS, type Flag, type RawVerb, type Run, usageOf, type Verb } from '../verb.js';
+import { type Call, COMMON_FLAGS, type Flag, optionFlags, type RawVerb, type Run, usageOf, type Verb } from '../verb.js';
 
 /** Prints the commands and options, or how one command is used. */
 export const help: Run = async ({ words, out, verbs }) => {
@@ -24,7 +24,8 @@ const described = (verb: Verb | RawVerb) => ({
   })),
 });
 
-const flagsOf = (verb: Verb | RawVerb): Record<string, Flag> => ('isRaw' in verb ? {} : { ...verb.flags, ...COMMON_FLAGS });
+const flagsOf = (verb: Verb | RawVerb): Record<string, Flag> =>
+  'isRaw' in verb ? {} : { ...verb.flags, ...COMMON_FLAGS, ...optionFlags(verb) };
 
 const aligned = (rows: readonly (readonly [string, string])[]): string[] => {
   const width = 2 + Math.max(...rows.map(([first]) => first.length));

@@ -3,11 +3,12 @@ import { lockFile } from '../../gateway/daemon/lock.js';
 import { humanSize } from '../../runtime/base/sizes.js';
 import { isAlive, readOwner } from '../../runtime/hosts/owner.js';
 import { Failure } from '../../schemas/errors.js';
+import type { Unloaded } from '../../schemas/generated/core/models.js';
 import type { Health as CoreHealth, Disk, Info } from '../../schemas/generated/core/system.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { ModelList } from '../../schemas/generated/universal/models.js';
 import { withDaemon } from '../daemon/client.js';
-import type { Run } from '../verb.js';
+import type { Call, Outcome, Run } from '../verb.js';
 
 const STATUS_STYLES = { healthy: 'green', degraded: 'yellow', unhealthy: 'red' } as const;
 /** A daemon that is told to stop finishes what runs for at most 10 s. */
@@ -65,8 +66,22 @@ export const ps: Run = (call) =>
     { starts: false },
   );
 
+/** Takes a model out of the memory of the daemon, or without a name ends the daemon. */
+export const stop: Run = (call) => (call.words[0] === undefined ? stopDaemon(call) : stopModel(call, call.words[0]));
+
+/** What uses the model is finished first. */
+const stopModel = (call: Call, model: string): Promise<Outcome> =>
+  withDaemon(
+    call,
+    async (daemon) => {
+      const { unloaded } = await daemon.ask<Unloaded>('/v1/models/unload', { json: { model } });
+      return { result: { model, unloaded }, show: () => call.out.line(`${model} leaves the memory`) };
+    },
+    { starts: false },
+  );
+
 /** Ends the daemon that uses the data directory; resolves when it is gone. What runs is finished first, for up to 10 s. */
-export const stop: Run = async ({ daemon: { dataDir }, out }) => {
+async function stopDaemon({ daemon: { dataDir }, out }: Call): Promise<Outcome> {
   const owner = readOwner(lockFile(dataDir));
   if (!owner || !isAlive(owner))
     throw new Failure('unavailable', `no daemon uses the data directory ${dataDir}; name another with --data-dir.`);
@@ -82,4 +97,4 @@ export const stop: Run = async ({ daemon: { dataDir }, out }) => {
         `the daemon (process ${owner.pid}) did not end within ${STOP_MS / 1000} s; "kill -9 ${owner.pid}" ends it.`,
       );
   return { result: { stopped: owner.pid }, show: () => out.line(`the daemon (process ${owner.pid}) has ended`) };
-};
+}

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
+import type { NamedModels } from '../../runtime/completions/named/named-models.js';
 import { availableMemory } from '../../runtime/hosts/memory.js';
 import { machineFindings } from '../../runtime/machine/findings.js';
 import { lookAtMachine } from '../../runtime/machine/look.js';
@@ -17,6 +18,7 @@ export interface MachineContext {
   readonly dataDir: string;
   readonly hub: Pick<Hub, 'cache'>;
   readonly models: Pick<Models, 'loaded' | 'loading' | 'unload'>;
+  readonly named: Pick<NamedModels, 'baseOf'>;
 }
 
 const PAGE_BYTES = 4096;
@@ -89,8 +91,9 @@ async function loaded({ models }: MachineContext): Promise<LoadedModels> {
   };
 }
 
-async function unload({ models }: MachineContext, { model }: UnloadRequest): Promise<Unloaded> {
-  const unloaded = await models.unload(model);
+async function unload({ models, named }: MachineContext, { model }: UnloadRequest): Promise<Unloaded> {
+  // A model that was made of another is in memory under that one's name.
+  const unloaded = (await models.unload(model)) || (await models.unload(named.baseOf(model)));
   if (unloaded === 0)
     throw new Failure('not_found', `No model ${JSON.stringify(model)} is in memory; GET /v1/models/loaded lists those that are.`);
   return { model, unloaded };

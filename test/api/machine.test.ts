@@ -25,7 +25,8 @@ scenarios<MachineContext>(
       release = await load('encoder:org/one:q8', 'org/one', 'encoder_embedding');
       (await load('language:org/two', 'org/two', 'language'))();
       (await load('language:org/two:long', 'org/two', 'language'))();
-      return { dataDir, models, hub: { cache: dataDir } };
+      const named = { baseOf: (name: string) => (name === 'made' ? 'org/two' : name) };
+      return { dataDir, models, named, hub: { cache: dataDir } };
     },
     close: () => models.close(),
   },
@@ -44,12 +45,12 @@ scenarios<MachineContext>(
       },
     },
     {
-      name: 'unloads by name all that have it',
+      name: 'unloads all that have a name, also one that was made of them',
       method: 'POST',
       path: '/v1/models/unload',
-      body: { model: 'org/two' },
+      body: { model: 'made' },
       json: (body) => {
-        assert.deepEqual(body, { model: 'org/two', unloaded: 2 });
+        assert.deepEqual(body, { model: 'made', unloaded: 2 });
         assert.deepEqual(
           models.loaded().map(({ name }) => name),
           ['org/one'],

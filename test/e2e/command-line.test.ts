@@ -61,16 +61,43 @@ describe('the command line and a daemon', () => {
     await both(['show', 'quern-tiny'], /tools +true/);
     const bench = await both(['bench', '--rounds', '1'], /quern-tiny +\d+ tokens\/s +[\d.]+ tokens\/s/);
     assert.ok(Number(bench.written_tokens_per_s) > 0);
+    await both(['cp', 'quern-tiny', 'lab/second'], /^lab\/second is quern-tiny too$/m);
+    assert.deepEqual([(await quern(['cp', 'no/such', 'third'])).code, (await quern(['cp', 'quern-tiny', 'quern-tiny'])).code], [3, 1]);
+    const models = (await both(
+      ['list'],
+      /^lab\/second +gguf +0B +made of quern-tiny[\s\S]*^quern-tiny +gguf +\S+ +built in/m,
+    )) as unknown as object[];
+    assert.ok(models.length >= 2);
+    await both(['run', 'lab/second', 'Say', 'hello', '--max-tokens', '4'], /\w/);
+    assert.match((await quern(['stop', 'lab/second'])).stdout, /^lab\/second leaves the memory$/m);
+    assert.match((await quern(['ps'])).stdout, /no model is in memory/);
+    assert.deepEqual([(await quern(['stop', 'quern-tiny', '--json'])).code, (await quern(['status'])).code], [3, 0]);
     const unknown = await quern(['run', 'no/such', 'hi']);
     assert.deepEqual([unknown.code, unknown.stdout], [3, ''], unknown.stderr);
     assert.match(unknown.stderr, /quern pull no\/such/);
   });
 
   it('converses at a terminal', async () => {
-    const said = ['/help', '/set temperature 0', '"""Say', 'hello"""', '/show', `/save ${path('talk.md')}`, '/dance', '/bye'];
+    const said = [
+      '/help',
+      '/set temperature 0',
+      '"""Say',
+      'hello"""',
+      '/show',
+      `/save ${path('talk.md')}`,
+      `/save ${path('there.md')}`,
+      `/save! ${path('over.md')}`,
+      '/dance',
+      '/bye',
+    ];
+    for (const name of ['there.md', 'over.md']) writeFileSync(path(name), 'mine');
     const { code, stdout } = await ranProgram(['run', 'quern-tiny', ...where], { input: `${said.join('\n')}\n`, isTerminal: true });
     assert.equal(code, 0);
     for (const says of [/\/system TEXT/, /quern-tiny \{"temperature":0\}/, /there is no command \/dance/]) assert.match(stdout, says);
+    assert.deepEqual(
+      [readFileSync(path('there.md'), 'utf8'), readFileSync(path('over.md'), 'utf8')],
+      ['mine', readFileSync(path('talk.md'), 'utf8')],
+    );
     assert.match(readFileSync(path('talk.md'), 'utf8'), /^\*\*user\*\*\n\nSay\nhello\n\n\*\*assistant\*\*\n\n\S/);
   });
 
@@ -84,6 +111,11 @@ describe('the command line and a daemon', () => {
     assert.equal(added.code, 0, added.stderr);
     assert.match(added.stdout, /ferry\.md +\w+ +1 +MarkdownParser[\s\S]*2 of 2 files are new in docs/);
     assert.match((await quern(['datasets', 'add', 'docs', path('docs/lighthouse.txt'), ...at])).stdout, /known[\s\S]*0 of 1 files are new/);
+    const taken = [await quern(['datasets', 'create', 'docs', ...at]), await quern(['projects', 'create', 'lab/notes'])];
+    assert.deepEqual(
+      taken.map(({ code }) => code),
+      [1, 1],
+    );
     await both(['datasets', ...at], /^docs +2 /m);
     await both(['query', 'Who built the lighthouse?', '--top', '1', ...at], /lighthouse\.txt[\s\S]*Clara Voss/);
     const events = (await both(['events', ...at, '-n', '5'], /dataset_ingestion +completed/)) as unknown as {
@@ -110,12 +142,22 @@ describe('the command line and a daemon', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*/m, 'version: v2'));
     const different = await quern(['config', 'diff', file]);
     assert.deepEqual([different.code, different.stdout], [1, 'version\n- "v1"\n+ "v2"\n']);
+    assert.deepEqual(JSON.parse((await quern(['config', 'diff', file, '--json'])).stdout), {
+      from: 'current',
+      to: file,
+      differences: [{ path: 'version', from: 'v1', to: 'v2' }],
+    });
     await both(['config', 'generations'], /^1 +\S+ +(?:api|file) +project\.yaml +current/m);
     writeFileSync(file, readFileSync(file, 'utf8').replace('version: v2', 'version: v1'));
     const kept = join(daemon.dataDir, 'projects/default/quickstart/project.yaml');
     writeFileSync(kept, `${readFileSync(kept, 'utf8')}events: {max_age_days: 7}\n`);
     await both(['config', 'generations'], /^2 +\S+ +file/m);
     const changed = await quern(['config', 'diff', '1']);
+    assert.deepEqual(JSON.parse((await quern(['config', 'diff', '1', '--json'])).stdout), {
+      from: 1,
+      to: 2,
+      differences: [{ path: 'events', to: { max_age_days: 7 } }],
+    });
     assert.deepEqual([changed.code, changed.stdout], [1, 'events\n+ {"max_age_days":7}\n']);
     await both(['config', 'try', '1', '--last', '1'], /was {2}[\s\S]*\d of 1 change/);
     assert.equal((await quern(['config', 'restore', '1'])).code, 0);

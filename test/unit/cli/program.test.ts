@@ -50,6 +50,23 @@ describe('a command line', () => {
     assert.equal((await ranProgram(['logs', '--data-dir', folder])).code, 3);
   });
 
+  it('tells of the options that act on a command, and of no others', async () => {
+    const flagsOf = async (...words: string[]): Promise<string[]> => {
+      const [{ flags }] = JSON.parse((await ranProgram(['help', ...words, '--json'])).stdout) as [{ flags: { name: string }[] }];
+      return flags.map(({ name }) => name);
+    };
+    const query = await flagsOf('query');
+    for (const name of ['port', 'host', 'runtime-port', 'data-dir', 'api-key']) assert.ok(query.includes(name), name);
+    assert.ok(!query.includes('pin-templates'));
+    assert.deepEqual(
+      (await flagsOf('logs')).filter((name) => ['port', 'data-dir'].includes(name)),
+      ['data-dir'],
+    );
+    assert.ok(!(await flagsOf('config', 'validate')).includes('port'));
+    assert.ok((await flagsOf('start')).includes('pin-templates'));
+    assert.match((await ranProgram(['query', '--help'])).stdout, /--port PORT +port of the core API \(14345\); PORT/);
+  });
+
   it('completes in bash', async () => {
     const { stdout } = await ranProgram(['completion', 'bash']);
     const completed = (...words: string[]): string[] => {
