@@ -367,7 +367,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
   {
     name: 'doctor',
     summary: 'what this machine has, what is used, and what to mend',
-    load: async () => (await import('./system/doctor.js')).doctor,
+    load: async () => (await import('./system/doctor/doctor.js')).doctor,
   },
   {
     name: 'completion',

@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
+
+/** What the file system says of a file or folder, links followed. */
+export interface FileFacts {
+  /** The rights, such as 0o700. */
+  readonly mode: number;
+  readonly owner: number;
+  readonly bytes: number;
+}
 
 /** How facts of a machine are read; tests read recorded ones. */
 export interface MachineReader {
@@ -8,10 +16,20 @@ export interface MachineReader {
   readonly arch: string;
   readonly cores: number;
   readonly memoryBytes: number;
+  /** The number of this user; null where the system has none. */
+  readonly user: number | null;
   /** The text of a file; empty where it is not there or may not be read. */
   text(path: string): string;
   /** The names in a folder; none where it is not there. */
   names(path: string): string[];
+  /** Null where it is not there. */
+  facts(path: string): FileFacts | null;
+  /** Where a link leads; empty for what is none. */
+  link(path: string): string;
+  /** Whether this user may read, or write, a file or folder. */
+  may(what: 'read' | 'write', path: string): boolean;
+  /** Bytes that this user can still write on the disk of a folder. */
+  freeBytes(path: string): number;
   /** What a program prints; empty where it is not there, fails or takes over 5 s. */
   output(program: string, ...args: string[]): string;
 }
@@ -24,6 +42,7 @@ export const thisMachine: MachineReader = {
   arch: arch(),
   cores: cpus().length,
   memoryBytes: totalmem(),
+  user: process.getuid?.() ?? null,
   text: (path) => {
     try {
       return readFileSync(path, 'utf8');
@@ -37,6 +56,33 @@ export const thisMachine: MachineReader = {
     } catch {
       return [];
     }
+  },
+  facts: (path) => {
+    try {
+      const { mode, uid, size } = statSync(path);
+      return { mode: mode & 0o777, owner: uid, bytes: size };
+    } catch {
+      return null;
+    }
+  },
+  link: (path) => {
+    try {
+      return readlinkSync(path);
+    } catch {
+      return '';
+    }
+  },
+  may: (what, path) => {
+    try {
+      accessSync(path, what === 'read' ? constants.R_OK : constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  freeBytes: (path) => {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
   },
   output: (program, ...args) => {
     try {
