@@ -1,7 +1,6 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import type { CompletionPart } from '../../runtime/completions/contract.js';
 import { jinjaOf } from '../../runtime/completions/named/go-template.js';
-import { plainName } from '../../runtime/completions/named/named-models.js';
 import { optionParts } from '../../runtime/completions/named/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { refuseAdapters } from '../../runtime/completions/settings.js';
@@ -11,7 +10,7 @@ import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { ChatRequest, GenerateRequest, Message as OllamaMessage } from '../../schemas/generated/universal/ollama.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
-import { nanoseconds, ollamaEndpoint, stayOf } from './ollama-endpoint.js';
+import { nanoseconds, ollamaEndpoint, stayOf, unload } from './ollama-endpoint.js';
 
 /** How the base64 of an image begins. */
 const IMAGE_TYPES: readonly (readonly [string, string])[] = [
@@ -215,12 +214,7 @@ async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock:
 async function loaded(runtime: Runtime, wanted: UniversalRequest, { signal }: Request, { write }: Way): Promise<Reply> {
   const reason = wanted.stayMs === 0 ? 'unload' : 'load';
   if (reason === 'load') (await runtime.completions.hold(wanted, signal)).release();
-  else {
-    const name = runtime.named.baseOf(wanted.model);
-    await runtime.models.require(name);
-    for (const one of new Set(runtime.models.loaded().map((model) => model.name)))
-      if (plainName(one) === plainName(name)) await runtime.models.unload(one);
-  }
+  else await unload(runtime, wanted.model);
   return { json: { ...headOf(wanted.model), ...write({ text: '' }), done: true, done_reason: reason } };
 }
 

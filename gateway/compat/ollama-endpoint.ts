@@ -1,3 +1,4 @@
+import { plainName } from '../../runtime/completions/named/named-models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -38,4 +39,11 @@ export function stayOf(keepAlive: ChatRequest['keep_alive']): number | undefined
   const [, number = '', unit = 's'] = match;
   const ms = Number(number) * MS_OF_UNIT[unit as keyof typeof MS_OF_UNIT];
   return ms < 0 ? Number.POSITIVE_INFINITY : ms;
+}
+
+/** Unloads the model of a name with all its settings. Throws `not_found` where there is none on this machine. */
+export async function unload({ named, models }: Runtime, model: string): Promise<void> {
+  const name = named.baseOf(model);
+  await models.require(name);
+  for (const one of new Set(models.loaded().map((loaded) => loaded.name))) if (plainName(one) === plainName(name)) await models.unload(one);
 }

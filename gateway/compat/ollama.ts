@@ -8,7 +8,7 @@ import type { EmbeddingsRequest, EmbedRequest, PullRequest } from '../../schemas
 import { vectorsBody } from '../universal/embeddings.js';
 import { askOf, TEXTS_BYTES } from '../universal/encoders.js';
 import { ollamaAnswers } from './ollama-answers.js';
-import { modelIn, nanoseconds, ollamaEndpoint } from './ollama-endpoint.js';
+import { modelIn, nanoseconds, ollamaEndpoint, stayOf, unload } from './ollama-endpoint.js';
 import { ollamaModels } from './ollama-models.js';
 
 /** What Ollama's clients ask for before they ask for anything else. */
@@ -84,9 +84,11 @@ async function embedded(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest
   const model = runtime.named.baseOf(body.model);
   const dimensions = 'dimensions' in body ? (body.dimensions ?? undefined) : undefined;
   const whole = 'truncate' in body && body.truncate === false;
+  const stayMs = stayOf(body.keep_alive);
+  if (texts.length === 0 && stayMs === 0) await unload(runtime, body.model);
   const started = performance.now();
   const { vectors, tokens } = await runtime.here.encoders.embed(
-    { ...askOf({ model }, request), whole },
+    { ...askOf({ model }, request), whole, stayMs },
     texts,
     dimensions as number | undefined,
   );

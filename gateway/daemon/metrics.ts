@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { countedMetrics, metricLine } from '../../runtime/base/metrics.js';
+import { type GpuMemory, ownGpuMemory } from '../../runtime/machine/gpu-memory.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { volume } from '../core/system.js';
@@ -37,7 +38,7 @@ function residentBytes(pid: number): number {
 
 /** What the schedulers of the loaded models say of themselves. */
 async function engineSamples({ models }: Runtime): Promise<Record<string, Sample[]>> {
-  const samples: Record<string, Sample[]> = { active: [], queued: [], kvUsed: [] };
+  const samples: Record<string, Sample[]> = { active: [], queued: [], kvUsed: [], adapterBytes: [] };
   await Promise.all(
     models.loaded().map(async ({ name, stats }) => {
       const late = new Promise<Record<string, number>>((resolve) => setTimeout(() => resolve({}), STATS_MS).unref());
@@ -48,10 +49,31 @@ async function engineSamples({ models }: Runtime): Promise<Record<string, Sample
   return samples;
 }
 
+/** The memory of graphics cards; nothing without one. */
+export function gpuLines(cards: readonly GpuMemory[]): string[] {
+  const samples = (of: (card: GpuMemory) => number): Sample[] => cards.map((card) => [{ gpu: card.gpu, name: card.name }, of(card)]);
+  return [
+    ...gauge(
+      'quern_gpu_memory_used_bytes',
+      'Memory in use on a graphics card, by whatever process.',
+      samples(({ usedBytes }) => usedBytes),
+    ),
+    ...gauge(
+      'quern_gpu_memory_total_bytes',
+      'Memory of a graphics card.',
+      samples(({ totalBytes }) => totalBytes),
+    ),
+  ];
+}
+
 /** All metrics of the daemon in Prometheus' text format. */
 async function metricsOf(runtime: Runtime): Promise<string> {
   const loaded = runtime.models.loaded();
-  const [engines, disk] = await Promise.all([engineSamples(runtime), volume(runtime.dataDir).catch(() => null)]);
+  const [engines, disk, gpus] = await Promise.all([
+    engineSamples(runtime),
+    volume(runtime.dataDir).catch(() => null),
+    ownGpuMemory().catch(() => []),
+  ]);
   const { user, system } = process.cpuUsage();
   const lines = [
     ...gauge('quern_info', 'The version of the daemon.', [[{ version: runtime.version, transport: runtime.transport }, 1]]),
@@ -61,6 +83,7 @@ async function metricsOf(runtime: Runtime): Promise<string> {
       [{ process: 'daemon' }, process.memoryUsage.rss()],
       ...loaded.flatMap<Sample>(({ name, type, pid }) => (pid === undefined ? [] : [[{ process: `${type} ${name}` }, residentBytes(pid)]])),
     ]),
+    ...gpuLines(gpus),
     ...gauge(
       'quern_model_loaded',
       'Models in memory, with the devices that run them.',
@@ -69,6 +92,7 @@ async function metricsOf(runtime: Runtime): Promise<string> {
     ...gauge('quern_slots_active', 'Generations that run now, by model.', engines.active ?? []),
     ...gauge('quern_slots_queued', 'Generations that wait for a place, by model.', engines.queued ?? []),
     ...gauge('quern_kv_tokens', 'Tokens that the KV cache of a model holds.', engines.kvUsed ?? []),
+    ...gauge('quern_adapter_bytes', 'LoRA adapters that a model has in memory, by the size of their files.', engines.adapterBytes ?? []),
     ...gauge('quern_tasks_open', 'Background tasks that have not ended.', [[{}, runtime.tasks.openCount]]),
     ...gauge('quern_disk_free_bytes', 'Room on the disk of the data directory.', disk ? [[{}, disk.free_bytes]] : []),
     ...countedMetrics(),

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { refuseAdaptersOf } from '../../runtime/completions/settings.js';
 import type { ImageFormat } from '../../runtime/engines/contracts/images.js';
 import { imageBytes } from '../../runtime/images/encoded.js';
 import type { ImageRequest, OpenedImages } from '../../runtime/images/images.js';
@@ -21,6 +22,9 @@ const RAW_TYPES: readonly [pattern: RegExp, format: ImageFormat][] = [
   [/\bimage\/webp\b/i, 'webp'],
   [/\bimage\/\*/i, 'jpeg'],
 ];
+
+/** How an image model gets an adapter: its graphs hold the weights. */
+const FUSE = 'fuse it into the pipeline (fuse_lora of diffusers), export that to ONNX, and name the exported pipeline as the model';
 
 type AnyRequest = Partial<EditRequest>;
 
@@ -90,6 +94,7 @@ async function given({ body, files }: Request, field: 'image' | 'mask'): Promise
 async function wanted(runtime: Runtime, request: Request, format: ImageFormat | undefined, masked: boolean): Promise<ImageRequest> {
   const body = request.body as AnyRequest;
   refuseOptions(body);
+  refuseAdaptersOf(FUSE, body, (body as { extra_body?: object }).extra_body);
   const [image, mask] = [await given(request, 'image'), await given(request, 'mask')];
   const { model, defaults, device } = projectImageModel(runtime, body.project ?? undefined, body.model ?? undefined);
   return {

@@ -91,13 +91,17 @@ export function refuseOtherAdapters(...places: readonly (object | null | undefin
 
 /** Throws the same where a request of a kind that is made without adapters asks for some, by whatever name. */
 export function refuseAdapters(...places: readonly (object | null | undefined)[]): void {
+  refuseAdaptersOf(
+    `send ${HOW} with a chat or completion of OpenAI's or Anthropic's form, or make a model with ADAPTER by /api/create`,
+    ...places,
+  );
+}
+
+/** The same, with what to do `instead`. */
+export function refuseAdaptersOf(instead: string, ...places: readonly (object | null | undefined)[]): void {
   const named = adapterNamed(['lora', ...OTHER_NAMES], places);
   if (named === undefined) return;
-  throw new Failure(
-    'bad_request',
-    `${named}, and LoRA adapters are not run here: send ${HOW} with a chat or completion of OpenAI's or Anthropic's form, or make a model with ADAPTER by /api/create.`,
-    { code: 'AdapterUnsupported' },
-  );
+  throw new Failure('bad_request', `${named}, and LoRA adapters are not run here: ${instead}.`, { code: 'AdapterUnsupported' });
 }
 
 /** The loading options of a request: the top-level field, or `extra_body` where that is absent or null. Both are checked already. */

@@ -26,6 +26,8 @@ export interface EncoderAsk {
   readonly settings?: EncoderSettings;
   /** True = a text that is longer than what the model reads is refused (`bad_request`) instead of cut; of embeddings alone. */
   readonly whole?: boolean;
+  /** How long the model stays in memory after this use, in place of the limit of all models; of a model here. */
+  readonly stayMs?: number | undefined;
   /** Interactive unless said otherwise. */
   readonly urgency?: EncoderUrgency;
   readonly signal: AbortSignal;

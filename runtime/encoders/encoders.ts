@@ -88,7 +88,7 @@ export class Encoders implements EncoderService {
   /** Works with the model of a task while it is held. Nothing is loaded for no texts; that the model is there is still checked. */
   async #with<T>(
     task: EncoderTask,
-    { model: name, settings = {}, whole = false, urgency = 'interactive', signal }: EncoderAsk,
+    { model: name, settings = {}, whole = false, urgency = 'interactive', stayMs, signal }: EncoderAsk,
     texts: readonly string[],
     work: (model: EncoderModel, call: EncoderCall) => Promise<T>,
     nothing: T,
@@ -106,6 +106,7 @@ export class Encoders implements EncoderService {
         name,
         sizeBytes: found.sizeBytes,
         keepLoaded: settings.keepLoaded ?? false,
+        stayMs,
         load: (circuit, stop) => loadEncoder(task, name, found, settings, circuit, stop),
       },
       signal,

@@ -166,6 +166,22 @@ const table: Scenario[] = [
       fails(`${option} of ${what}`, `/v1/images/${what}`, { prompt: 'x', image: blue, mask, [option]: value }, 400, option, 'is not supported', why),
     ),
   ), // biome-ignore format: rows
+  fails(
+    'an adapter',
+    GENERATIONS,
+    { prompt: 'x', lora: [{ path: 'a.gguf' }] },
+    400,
+    'LoRA adapters are not run here',
+    'fuse it into the pipeline',
+  ),
+  fails(
+    'of an edit, by another name',
+    '/v1/images/edits',
+    { prompt: 'x', image: blue, extra_body: { loras: ['a'] } },
+    400,
+    'loras names',
+    'fuse it',
+  ),
   fails('a background that nobody knows', GENERATIONS, { prompt: 'x', background: 'green' }, 422, 'background'),
   post('numbers go before quality and style', GENERATIONS, { prompt: 'red', num_inference_steps: 3, guidance_scale: 2, quality: 'hd', style: 'vivid' }, {
     json: (body) => assert.deepEqual([body.num_inference_steps, body.guidance_scale, body.size, body.output_format], [3, 2, '256x256', 'png']),

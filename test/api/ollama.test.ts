@@ -265,6 +265,22 @@ const ANSWERS: Scenario[] = [
       },
     },
   ),
+  post('keeps an embedder as long as it is told', '/api/embed', { model: 'tiny/embedder', input: 'a', keep_alive: '10m' }),
+  {
+    name: 'and says so',
+    path: '/api/ps',
+    json: ({ models }) => {
+      const minutes = (Date.parse(models[0].expires_at) - Date.now()) / 60_000;
+      assert.ok(minutes > 9 && minutes <= 10, `${minutes}`);
+    },
+  },
+  post('of one text too', '/api/embeddings', { model: 'tiny/embedder', prompt: 'a', keep_alive: -1 }),
+  { name: 'for ever', path: '/api/ps', contains: ['"expires_at":"2318'] },
+  post('unloads it behind an answer', '/api/embed', { model: 'tiny/embedder', input: 'a', keep_alive: 0 }),
+  { name: 'at once', path: '/api/ps', json: ({ models }) => assert.deepEqual(models, []) },
+  post('loads it again', '/api/embed', { model: 'tiny/embedder', input: 'a', keep_alive: -1 }),
+  post('and unloads it when it is asked nothing', '/api/embed', { model: 'tiny/embedder', input: [], keep_alive: 0 }),
+  { name: 'then it is gone', path: '/api/ps', json: ({ models }) => assert.deepEqual(models, []) },
   post('cuts a text that is too long', '/api/embed', { model: 'tiny/embedder', input: ['a', LONG] }),
   ...['tiny/embedder', 'tiny/gguf'].map((model) =>
     post(
@@ -590,6 +606,13 @@ const REFUSED: Scenario[] = [
     { model: 'puppet', messages: user('a'), options: { mirostat: 2 } },
     400,
     'options.mirostat is 2',
+  ),
+  refused(
+    'a duration of an embedder that is none',
+    '/api/embed',
+    { model: 'tiny/embedder', input: 'a', keep_alive: 'soon' },
+    400,
+    'keep_alive',
   ),
   refused('a duration that is none', '/api/chat', { model: 'puppet', messages: user('a'), keep_alive: 'soon' }, 400, 'keep_alive'),
   refused('a format that is none', '/api/chat', { model: 'puppet', messages: user('a'), format: 'xml' }, 400, 'format'),

@@ -62,6 +62,16 @@ const REFUSED: { name: string; config: JsonObject; says: RegExp }[] = [
     config: base({ runtime: { models: [{ ...MODEL, model_api_parameters: { temperature: 9, anything: { goes: 1 } } }] } }),
     says: /^runtime\.models\[0\]\.model_api_parameters\.temperature: must be <= 2$/,
   },
+  {
+    name: 'an adapter without a path',
+    config: base({ runtime: { models: [{ ...MODEL, extra_body: { lora: [{ scale: 1 }] } }] } }),
+    says: /path/,
+  },
+  {
+    name: 'an adapter that is far too strong',
+    config: base({ runtime: { models: [{ ...MODEL, extra_body: { lora: [{ path: 'a.gguf', scale: 101 }] } }] } }),
+    says: /scale: must be <= 100$/,
+  },
   { name: 'n_batch 0', config: base({ runtime: { models: [{ ...MODEL, extra_body: { n_batch: 0 } }] } }), says: /n_batch: must be >= 1$/ },
   {
     name: 'n_gpu_layers -2',
