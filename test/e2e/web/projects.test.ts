@@ -26,7 +26,6 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.click('Create', DIALOG);
     await browser.until(`location.hash === '#/projects/default/desk'`);
     await browser.until(`${editor()}?.querySelector('.cm-content')`);
-    await stage.inspect('projects-settings');
   });
 
   it('changes the file by its form and as text, with problems at their line, and shows the difference before it is saved', async () => {
@@ -53,14 +52,16 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.resize(1440, 900);
     await browser.until(`${editor()}?.querySelector('.cm-content')`);
     await browser.click('Line 1');
-    
+
     for (let at = 0; at < 'events: {content: '.length; at += 1) await browser.press('ArrowRight');
     await browser.command('Input.insertText', { text: 'hash}  # ' });
     await browser.until(`!${has('in the way of saving')}`);
 
     await browser.click('Save ...');
     await browser.until(`document.querySelector('${DIALOG} [data-editor]')?.shadowRoot?.textContent.includes('another-model')`);
-    await browser.until(`[...document.querySelectorAll('${DIALOG} footer button')].some((one) => one.innerText === 'Save' && !one.disabled)`);
+    await browser.until(
+      `[...document.querySelectorAll('${DIALOG} footer button')].some((one) => one.innerText === 'Save' && !one.disabled)`,
+    );
     await stage.inspect('projects-save');
     await browser.resize(1440, 900);
     await browser.click('Save', `${DIALOG} footer`);
@@ -84,10 +85,14 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.click('Go on with mine', DIALOG);
     appendFileSync(file(), '# theirs again\n');
     await browser.click('Save ...');
-    await browser.until(`[...document.querySelectorAll('${DIALOG} footer button')].some((one) => one.innerText === 'Save' && !one.disabled)`);
+    await browser.until(
+      `[...document.querySelectorAll('${DIALOG} footer button')].some((one) => one.innerText === 'Save' && !one.disabled)`,
+    );
     await browser.click('Save', `${DIALOG} footer`);
     await browser.until(`document.querySelector('${DIALOG} [data-editor]')?.shadowRoot?.textContent.includes('# theirs again')`);
     assert.doesNotMatch(readFileSync(file(), 'utf8'), /# mine/);
+    // The console names the refusal, which was to come.
+    assert.match(browser.complaints.splice(0).join('\n'), /^\S+ .*409 \(Conflict\)$/);
     await browser.click('Take the file', DIALOG);
     await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('# theirs again')`);
   });
@@ -95,7 +100,7 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
   it('shows what the file said before, and takes it back', async () => {
     const { browser } = stage;
     await browser.click('History', 'main');
-    await browser.click('Compare 1 with now');
+    await browser.click('Compare with now: number 1');
     await browser.until(has('runtime.models[0].model'));
     await browser.click('Try it on the last chats');
     await browser.until(has('There is no recorded chat'));

@@ -12,7 +12,13 @@ const readOnly = (label: string): Extension[] => [
 ];
 
 /** Shows what differs between two texts, one under the other or side by side. Call the result to end it. */
-export function showDifference(place: HTMLElement, before: string, after: string, labels: readonly [string, string], isBeside: boolean): () => void {
+export function showDifference(
+  place: HTMLElement,
+  before: string,
+  after: string,
+  labels: readonly [string, string],
+  isBeside: boolean,
+): () => void {
   const root = rootIn(place);
   const collapseUnchanged = { margin: 3, minSize: 8 };
   const view = isBeside

@@ -1,8 +1,9 @@
 /** One project file while it is edited, by its form and as text: what is wrong with it, its draft, and how it is saved. */
+
+import type { ProjectText, TextCheck, TextSaved } from '$schemas/core/projects';
 import { ApiError, get, projectPath, send } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
 import { type Path, type ReadYaml, readYaml, withValue } from './yaml';
-import type { ProjectText, TextCheck, TextSaved } from '$schemas/core/projects';
 
 /** Waits after the last change before the daemon is asked about it. */
 const CHECK_MS = 400;
@@ -112,7 +113,10 @@ export class ProjectEdit {
   /** What is wrong with one setting, itself and not with what is in it. */
   problemAt(path: Path): string {
     const name = JSON.stringify(path);
-    return this.problems.filter((one) => JSON.stringify(one.path) === name).map(({ message }) => message).join(' ');
+    return this.problems
+      .filter((one) => JSON.stringify(one.path) === name)
+      .map(({ message }) => message)
+      .join(' ');
   }
 
   /** How many things are wrong with a setting and what is in it. */
@@ -120,4 +124,3 @@ export class ProjectEdit {
     return this.problems.filter((one) => path.every((part, at) => one.path[at] === part)).length;
   }
 }
-

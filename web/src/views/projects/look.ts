@@ -12,7 +12,9 @@ const LOOK = EditorView.theme({
   '.cm-content': { caretColor: 'var(--ink)' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--soft)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent-ground) 50%, transparent)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--accent-ground)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--accent-ground)',
+  },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-panels': { backgroundColor: 'var(--sunken)', color: 'var(--ink)' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--line)' },
@@ -24,6 +26,8 @@ const LOOK = EditorView.theme({
   // The library's own grounds are too dark or too light for the text on them.
   '.cm-changedText, .cm-deletedText': { background: 'none !important', textDecoration: 'none', fontWeight: '700' },
   '.cm-collapsedLines': { background: 'var(--sunken)', color: 'var(--soft)' },
+  // Few fonts have the library's own signs.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"..." !important' },
 });
 
 const COLOURS = syntaxHighlighting(

@@ -1,10 +1,11 @@
 /** The schema of project files, as the form needs it: references followed, one level at a time. */
-import chat from '../../../../schemas/core/chat.json';
+
 import common from '../../../../schemas/common.json';
 import memory from '../../../../schemas/config/memory.json';
 import projectFile from '../../../../schemas/config/project.json';
 import rag from '../../../../schemas/config/rag.json';
 import voice from '../../../../schemas/config/voice.json';
+import chat from '../../../../schemas/core/chat.json';
 import toolServers from '../../../../schemas/core/tool-servers.json';
 import universalChat from '../../../../schemas/universal/chat.json';
 

@@ -1,5 +1,5 @@
 /** Project files as YAML text: where a setting stands, and how one is changed without touching the rest. */
-import { Document, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parse, parseDocument, stringify } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parse, parseDocument, stringify } from 'yaml';
 
 /** Keys and positions from the top of a file. */
 export type Path = readonly (string | number)[];
@@ -45,7 +45,7 @@ export function readYaml(text: string): ReadYaml {
 }
 
 /** The value of a YAML text that stands alone. Throws for what is no YAML. */
-export const valueOf = (text: string): unknown => parse(text);
+export const saidBy = (text: string): unknown => parse(text);
 
 /** A value as YAML text that stands alone. */
 export const textOf = (value: unknown): string => (value === undefined ? '' : stringify(value, { lineWidth: 0 }));
@@ -57,7 +57,8 @@ export const textOf = (value: unknown): string => (value === undefined ? '' : st
 export function withValue(text: string, path: Path, value: unknown): string {
   const document = parseDocument(text, { merge: true, logLevel: 'silent' });
   const found = document.getIn(path, true) as Node | undefined;
-  const isSingle = value !== undefined && (typeof value !== 'object' || value === null) && !(typeof value === 'string' && value.includes('\n'));
+  const isSingle =
+    value !== undefined && (typeof value !== 'object' || value === null) && !(typeof value === 'string' && value.includes('\n'));
   if (isSingle && isScalar(found) && found.range && found.type !== 'BLOCK_LITERAL' && found.type !== 'BLOCK_FOLDED') {
     const [from, to] = found.range;
     return text.slice(0, from) + (from === to && text[from - 1] === ':' ? ' ' : '') + wordOf(value) + text.slice(to);
