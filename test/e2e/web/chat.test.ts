@@ -1,37 +1,258 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { emptyDataDir, startDaemon } from '../../support/daemon.js';
+import { ScriptedOpenAI } from '../../support/scripted-openai.js';
+import { chatHost } from '../../support/web/chat-host.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
-const MAIN = 'document.querySelector("main")';
-const shows = (text: string): string => `${MAIN}.innerText.includes(${JSON.stringify(text)})`;
-/** Whether the page has an answer that is complete. */
-const ANSWERED = `document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false' && document.querySelectorAll('article[aria-label=Answer]').length > 0`;
+const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const FIELD = 'textarea[aria-label=Message]';
+const LAST = `[...document.querySelectorAll('article')].at(-1)`;
+const shows = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
+const answered = (text: string): string =>
+  `document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false' && ${LAST}?.innerText.includes(${JSON.stringify(text)})`;
+const GREETING = 'Hello, who are you?';
 
-describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
+describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
   const stage = new WebStage();
-  const ask = async (text: string): Promise<void> => {
-    await stage.browser.fill('textarea[aria-label=Message]', text);
-    await stage.browser.press('Enter');
-  };
-  const api = async <T>(path: string): Promise<T> => {
-    const answer = await fetch(`${stage.daemon.core}/v1/projects/default/quickstart/conversations${path}`);
-    return (await answer.json()) as T;
-  };
 
-  it('says on the first visit who answers, and answers at once', async () => {
+  it('says who answers, answers at once, and imports an example', async () => {
+    const { browser } = stage;
     await stage.open('chat');
-    await stage.browser.until(shows('quern-tiny'));
-    await stage.browser.until(shows('Watch over a cold store'));
+    await browser.until(shows('quern-tiny'));
+    await browser.until(`${shows('Watch over a cold store')} && ${shows('use it here')}`);
     await stage.inspect('chat-first-visit');
-    await ask('Hello, who are you?');
-    await stage.browser.until(ANSWERED);
-    await stage.browser.until(shows('tokens/s'));
-    assert.match(await stage.browser.value('location.hash'), /^#\/chat\/conv_/);
-    const { conversations } = await api<{ conversations: { title: string; messages: number }[] }>('');
+    await browser.fill(FIELD, GREETING);
+    await browser.press('Enter');
+    await browser.until(answered('tokens/s'));
+    assert.match(await browser.value('location.hash'), /^#\/chat\/conv_/);
+    const { conversations } = (await (await fetch(`${stage.daemon.core}/v1/projects/default/quickstart/conversations`)).json()) as {
+      conversations: { title: string; messages: number }[];
+    };
     assert.deepEqual(
       conversations.map(({ title, messages }) => [title, messages]),
-      [['Hello, who are you?', 2]],
+      [[GREETING, 2]],
     );
-    await stage.inspect('chat-answer');
+    await browser.click('New conversation');
+    await browser.click('Import What travellers want');
+    await browser.until(`document.querySelector('nav select').value === 'phrases'`);
+  });
+});
+
+describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
+  const dataDir = emptyDataDir();
+  let host: ScriptedOpenAI;
+  const stage = new WebStage({ dataDir });
+  before(async () => {
+    host = await ScriptedOpenAI.start();
+    host.always(chatHost);
+    const folder = join(dataDir, 'projects', 'default', 'desk');
+    mkdirSync(folder, { recursive: true });
+    const models = [
+      { name: 'm', provider: 'compat_api', model: 'm', base_url: host.base },
+      { name: 'other', provider: 'compat_api', model: 'n', base_url: host.base },
+    ];
+    const mcp = {
+      servers: [{ name: 'everything', transport: 'stdio', command: process.execPath, args: [EVERYTHING, 'stdio'], ask: ['echo'] }],
+    };
+    writeFileSync(
+      join(folder, 'project.yaml'),
+      JSON.stringify({ version: 'v1', name: 'desk', namespace: 'default', runtime: { models }, mcp }),
+    );
+    await stage.open('chat');
+    await stage.browser.value(`(localStorage.setItem('quern.project', '{"namespace":"default","name":"desk"}'), location.reload(), 0)`);
+    await stage.browser.until(`document.querySelector('nav select')?.value === 'desk'`);
+  });
+  after(() => host.close());
+
+  const ask = async (text: string): Promise<void> => {
+    await stage.browser.until(`document.querySelector(${JSON.stringify(FIELD)})`);
+    await stage.browser.fill(FIELD, text);
+    await stage.browser.press('Enter');
+  };
+  const begin = async (text: string): Promise<void> => {
+    await stage.browser.click('New conversation');
+    await stage.browser.until(`location.hash === '#/chat'`);
+    await ask(text);
+  };
+
+  it('shows Markdown with code, tables and formulas, and nothing of other hosts', async () => {
+    const { browser } = stage;
+    await begin('Show me markdown');
+    await browser.until(answered('A generic List<T>'));
+    await browser.until(`${LAST}.querySelectorAll('math').length === 2 && ${LAST}.querySelector('.hljs-keyword')`);
+    const seen = await browser.value<unknown>(`({
+      table: ${LAST}.querySelectorAll('.wide table tr').length,
+      code: [...${LAST}.querySelectorAll('.code .language')].map((one) => one.textContent),
+      pictures: ${LAST}.querySelectorAll('img').length,
+      hacked: 'hacked' in window,
+      links: [...${LAST}.querySelectorAll('.markdown a')].map((one) => [one.getAttribute('href'), one.rel, one.target]),
+    })`);
+    const safe = ['noopener noreferrer', '_blank'];
+    assert.deepEqual(seen, {
+      table: 3,
+      code: ['python', 'mermaid'],
+      pictures: 0,
+      hacked: false,
+      links: [
+        ['https://example.org/a', ...safe],
+        ['https://example.org/p.png', ...safe],
+        [null, ...safe],
+      ],
+    });
+    assert.ok(await browser.value(shows('it costs $5 or $10')));
+    await stage.inspect('chat-markdown');
+  });
+
+  it('edits a question, answers again, and goes from branch to branch', async () => {
+    const { browser } = stage;
+    await begin('One two three');
+    await browser.until(answered('had 3 words'));
+    await browser.press('ArrowUp');
+    await browser.until(`document.activeElement.getAttribute('aria-label') === 'Your question in other words'`);
+    await browser.fill('textarea[aria-label="Your question in other words"]', 'One two');
+    await browser.click('Ask again');
+    await browser.until(`${answered('had 2 words')} && ${shows('2 of 2')}`);
+    await browser.click('Another answer');
+    await browser.until(`${answered('had 2 words')} && ${LAST}.innerText.includes('2 of 2')`);
+    await stage.inspect('chat-branches');
+    await browser.click('Branch before', 'article');
+    await browser.until(answered('had 3 words'));
+    await browser.click('More');
+    await browser.click('Branch into a new conversation', ':popover-open');
+    await browser.until(`${shows('conversation of its own')} || document.body.innerText.includes('conversation of its own')`);
+  });
+
+  it('stops, goes on, and says what a broken answer was', async () => {
+    const { browser } = stage;
+    await begin('Say it slowly');
+    await browser.until(shows('and goes on'));
+    await browser.press('Escape');
+    await browser.until(answered('You stopped this answer'));
+    assert.ok(await browser.value(`${LAST}.innerText.includes('It begins and goes on')`));
+    await browser.click('Continue');
+    await browser.until(`${shows('It begins and goes onIt begins')}`);
+    await browser.click('Stop');
+    await browser.until(answered('You stopped this answer'));
+    await begin('Now break');
+    await browser.until(
+      `document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false' && ${LAST}.querySelector('[role=alert]')`,
+    );
+    await stage.inspect('chat-failed');
+  });
+
+  it('folds thoughts, and asks before a tool is called', async () => {
+    const { browser } = stage;
+    await begin('Please think');
+    await browser.until(answered('Four.'));
+    assert.equal(await browser.value(`${LAST}.querySelector('details').open`), false);
+    await begin('An echo please');
+    await browser.until(shows('asks you before this call is made'));
+    await stage.inspect('chat-waiting-tool');
+    await browser.click('Allow');
+    await browser.until(answered('The tool said: '));
+    assert.ok(await browser.value(`${LAST}.querySelector('details').textContent.includes('Hi there')`));
+  });
+
+  it('keeps settings, drafts, names and pins, and finds and deletes conversations', async () => {
+    const { browser } = stage;
+    await begin('Where is the lighthouse');
+    await browser.until(answered('had 4 words'));
+    await browser.click('Settings of this conversation');
+    await browser.fill('dialog textarea', 'Answer like a sailor.');
+    await browser.fill('dialog input[max="2"]', '0.3');
+    await stage.inspect('chat-settings');
+    await browser.click('Keep', 'dialog[open]');
+    await browser.until(`!document.querySelector('dialog[open]')`);
+    await browser.value(
+      `(document.querySelector('select[aria-label=Model]').value = 'other', document.querySelector('select[aria-label=Model]').dispatchEvent(new Event('change', { bubbles: true })), 0)`,
+    );
+    await ask('And the harbour');
+    await browser.until(answered('had 3 words'));
+    const { model, messages, temperature } = host.seen.at(-1)!.body as {
+      model: string;
+      temperature: number;
+      messages: { content: string }[];
+    };
+    assert.deepEqual([model, temperature], ['n', 0.3]);
+    assert.ok(messages.some(({ content }) => content.includes('Answer like a sailor.')));
+    await browser.fill(FIELD, 'A thought that is not sent');
+    await browser.value('(location.reload(), 0)');
+    await browser.until(`document.querySelector(${JSON.stringify(FIELD)})?.value === 'A thought that is not sent'`);
+    await browser.click('More of Where is the lighthouse');
+    await browser.click('Rename', ':popover-open');
+    await browser.fill('dialog input', 'Lights at sea');
+    await browser.click('Rename', 'dialog[open]');
+    await browser.click('More of Lights at sea');
+    await browser.click('Pin', ':popover-open');
+    await browser.until(`document.querySelector('.list li')?.innerText.includes('Lights at sea')`);
+    await browser.fill('input[type=search]', 'harbour');
+    await browser.until(`document.querySelectorAll('.list > li').length === 1`);
+    await stage.inspect('chat-search');
+    await browser.resize(390, 844);
+    await browser.click('List of conversations');
+    await browser.until(`document.querySelector('.side').checkVisibility()`);
+    await stage.inspect('chat-list');
+    await browser.click('More of Lights at sea');
+    await browser.click('Delete', ':popover-open');
+    await browser.click('Delete it', 'dialog[open]');
+    await browser.until(`location.hash === '#/chat' && document.querySelectorAll('.list > li').length === 0`);
+  });
+
+  it('takes files, and shows them with the question', async () => {
+    const { browser } = stage;
+    await browser.click('New conversation');
+    const [picture, text] = [join(dataDir, 'dot.png'), join(dataDir, 'note.txt')];
+    const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+    writeFileSync(picture, Buffer.from(PIXEL, 'base64'));
+    writeFileSync(text, 'The password of the lighthouse is herring.');
+    await browser.attach('.composer input[type=file]', picture, text);
+    await browser.until(`document.querySelectorAll('.composer li').length === 2`);
+    await ask('What is this');
+    await browser.until(answered('words.'));
+    assert.match(JSON.stringify(host.seen.at(-1)!.body), /herring/);
+    await browser.until(`document.querySelector('article img')?.naturalWidth === 1`);
+    await stage.inspect('chat-attachments');
+  });
+
+  it('keeps what was written when the daemon ends, and goes on when it is back', async () => {
+    const { browser } = stage;
+    await begin('Say it slowly, please');
+    await browser.until(shows('and goes on'));
+    const port = Number(new URL(stage.daemon.core).port);
+    await stage.daemon.end('SIGKILL');
+    await browser.until(shows('does not answer'));
+    await browser.fill(FIELD, 'Typed meanwhile');
+    stage.daemon = await startDaemon({ dataDir, port });
+    await browser.until(`!${shows('does not answer')} && ${shows('was cut off')}`);
+    assert.equal(await browser.value(`document.querySelector(${JSON.stringify(FIELD)}).value`), 'Typed meanwhile');
+    stage.forgive(0);
+    browser.complaints.length = 0;
+  });
+
+  it('shows what another page said, and that a conversation is gone', async () => {
+    const { browser } = stage;
+    await begin('First page');
+    await browser.until(answered('had 2 words'));
+    const id = (await browser.value<string>('location.hash')).split('/').at(-1)!;
+    const place = `${stage.daemon.core}/v1/projects/default/desk/conversations/${id}`;
+    const turn = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    await (await fetch(`${place}/turns`, { ...turn, body: JSON.stringify({ message: { content: 'From the other page here' } }) })).text();
+    await browser.value(`(window.dispatchEvent(new Event('focus')), 0)`);
+    await browser.until(answered('had 5 words'));
+    const slow = fetch(`${place}/turns`, { ...turn, body: JSON.stringify({ message: { content: 'slowly' } }) });
+    await slow;
+    await ask('Both at once');
+    await browser.until(shows('being written in this conversation'));
+    assert.equal(await browser.value(`document.querySelector(${JSON.stringify(FIELD)}).value`), 'Both at once');
+    stage.forgive(409);
+    await fetch(place, { method: 'DELETE' });
+    await browser.value(`(window.dispatchEvent(new Event('focus')), 0)`);
+    await browser.until(shows('This conversation is not here'));
+    stage.forgive(404);
+    await stage.inspect('chat-gone');
   });
 });

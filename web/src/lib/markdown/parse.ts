@@ -8,21 +8,8 @@ const TAGS = new Set(
     ' ',
   ),
 );
-const ATTRIBUTES = [
-  'href',
-  'title',
-  'start',
-  'align',
-  'class',
-  'data-math',
-  'data-cite',
-  'open',
-  'checked',
-  'disabled',
-  'type',
-  'colspan',
-  'rowspan',
-];
+/** Attributes that hold no address. */
+const ATTRIBUTES = 'title start align class data-math data-cite open checked disabled type colspan rowspan alt'.split(' ');
 /** What a link may lead to. */
 const ADDRESSES = /^(?:https?:|mailto:)/i;
 /** Pictures that the text itself holds; those of other hosts would tell them that somebody reads it. */
@@ -138,7 +125,8 @@ export function blocksOf(text: string): Token[] {
 export function fragmentOf(block: Token): DocumentFragment {
   return purify.sanitize(marked.parser([block]), {
     ALLOWED_TAGS: [...TAGS, 'img', 'input'],
-    ALLOWED_ATTR: [...ATTRIBUTES, 'src', 'alt'],
+    ALLOWED_ATTR: [...ATTRIBUTES, 'href', 'src'],
+    ADD_URI_SAFE_ATTR: ATTRIBUTES,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|data:image\/(?:png|jpeg|gif|webp);base64,)/i,
