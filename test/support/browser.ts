@@ -39,8 +39,8 @@ export class Browser {
     });
   }
 
-  /** Starts a browser of its own with an empty profile. */
-  static async start(): Promise<Browser> {
+  /** Starts a browser of its own with an empty profile; `more` are further options of its command line. */
+  static async start(more: readonly string[] = []): Promise<Browser> {
     const profile = mkdtempSync(join(tmpdir(), 'quern-browser-'));
     const options = [
       '--headless',
@@ -51,7 +51,7 @@ export class Browser {
       '--disable-component-update',
       '--remote-debugging-pipe',
     ];
-    const child = spawn(CHROMIUM!, [...options, `--user-data-dir=${profile}`, '--window-size=1200,900', 'about:blank'], {
+    const child = spawn(CHROMIUM!, [...options, ...more, `--user-data-dir=${profile}`, '--window-size=1200,900', 'about:blank'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
       detached: true,
     });

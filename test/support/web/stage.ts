@@ -26,9 +26,10 @@ export class WebStage {
   browser!: Browser;
   readonly #forgiven = new Set<number>();
 
-  constructor(options: Parameters<typeof startDaemon>[0] = {}) {
+  /** `browser` are options of the browser's command line. */
+  constructor(options: Parameters<typeof startDaemon>[0] = {}, browser: readonly string[] = []) {
     before(async () => {
-      [this.daemon, this.browser] = await Promise.all([startDaemon(options), Browser.start()]);
+      [this.daemon, this.browser] = await Promise.all([startDaemon(options), Browser.start(browser)]);
     });
     after(async () => {
       await this.browser?.close();
