@@ -30,6 +30,7 @@ import { benchTranscription } from './transcription.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
 import { benchVoice } from './voice.js';
+import { benchWeb } from './web.js';
 
 /** What is only done where it is named: it builds or takes much longer than the rest. */
 const ON_DEMAND: Record<string, () => Promise<void>> = { peers: benchPeers, soak: benchSoak };
@@ -64,6 +65,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   voice: benchVoice,
   audio: benchAudio,
   accounts: benchAccounts,
+  web: benchWeb,
 };
 
 const ALL = { ...ON_DEMAND, ...PARTS };

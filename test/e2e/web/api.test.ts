@@ -4,7 +4,8 @@ import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
   const stage = new WebStage();
-  const shows = (text: string): Promise<void> => stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+  const shows = (text: string): Promise<void> =>
+    stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
   const answer = `document.querySelector('#health [aria-label=Answer]')?.innerText`;
 
   it('lists the operations by tag, and finds them by words', async () => {
@@ -21,7 +22,10 @@ describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
     await stage.browser.value(`document.querySelector('#health > summary').click()`);
     await stage.browser.click('Send', '#health');
     await stage.browser.until(`${answer}?.includes('"status": "healthy"')`);
-    assert.match(await stage.browser.value(`document.querySelector('#health [aria-label^="The request"]').innerText`), /^curl 'http:.*\/health'$/);
+    assert.match(
+      await stage.browser.value(`document.querySelector('#health [aria-label^="The request"]').innerText`),
+      /^curl 'http:.*\/health'$/,
+    );
     await stage.inspect('api');
   });
 

@@ -4,7 +4,8 @@ import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
   const stage = new WebStage();
-  const shows = (text: string): Promise<void> => stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+  const shows = (text: string): Promise<void> =>
+    stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
   const chat = async (content: string): Promise<void> => {
     const answer = await fetch(`${stage.daemon.core}/v1/projects/default/quickstart/chat/completions`, {
       method: 'POST',

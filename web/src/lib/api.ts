@@ -76,14 +76,21 @@ async function refusal(response: Response): Promise<ApiError> {
 /** The `ApiError` of a failure's status and body. */
 export function refusalOf(status: number, text: string): ApiError {
   try {
-    const { detail, error, errors, message: told } = JSON.parse(text) as {
+    const {
+      detail,
+      error,
+      errors,
+      message: told,
+    } = JSON.parse(text) as {
       detail?: unknown;
       error?: unknown;
       errors?: ApiError['problems'];
       message?: string;
     };
     const message =
-      typeof detail === 'string' ? detail : ((error as { message?: string } | undefined)?.message ?? told ?? `The daemon answered ${status}.`);
+      typeof detail === 'string'
+        ? detail
+        : ((error as { message?: string } | undefined)?.message ?? told ?? `The daemon answered ${status}.`);
     return new ApiError(status, typeof error === 'string' ? error : String(status), message, errors ?? []);
   } catch {
     return new ApiError(status, String(status), `The daemon answered ${status}${text ? `: ${text.slice(0, 200)}` : '.'}`);

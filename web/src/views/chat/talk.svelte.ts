@@ -49,7 +49,8 @@ export class Talk {
   /** Opens microphone and connection; what goes wrong is in `problem`. */
   async start(): Promise<void> {
     try {
-      if (!navigator.mediaDevices) throw new Error('Browsers give the microphone to pages over https and on this machine (localhost) only.');
+      if (!navigator.mediaDevices)
+        throw new Error('Browsers give the microphone to pages over https and on this machine (localhost) only.');
       this.#microphone = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } });
       // A talk may be ended while the reader is asked for the microphone.
       if (this.state === 'over') return this.end();
@@ -57,7 +58,9 @@ export class Talk {
       this.#mouth = new AudioContext({ sampleRate: MOUTH_RATE });
       this.#connect();
     } catch (error) {
-      this.problem = isRefusal(error) ? 'The browser does not let this page use the microphone. Allow it beside the address, and try again.' : String((error as Error).message);
+      this.problem = isRefusal(error)
+        ? 'The browser does not let this page use the microphone. Allow it beside the address, and try again.'
+        : String((error as Error).message);
       this.end();
     }
   }
@@ -99,7 +102,8 @@ export class Talk {
   #connect(): void {
     const opened = socket(this.#path);
     opened.binaryType = 'arraybuffer';
-    opened.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => (typeof data === 'string' ? this.#take(JSON.parse(data) as Told) : this.#play(data));
+    opened.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) =>
+      typeof data === 'string' ? this.#take(JSON.parse(data) as Told) : this.#play(data);
     opened.onclose = () => {
       if (this.state === 'connecting' && this.problem === '')
         this.problem = key.isKnown ? 'The daemon refused the conversation; its key may have changed.' : 'The daemon could not be reached.';
@@ -135,7 +139,10 @@ export class Talk {
     const pcm = new Int16Array(data);
     if (pcm.length === 0) return;
     const buffer = mouth.createBuffer(1, pcm.length, MOUTH_RATE);
-    buffer.copyToChannel(Float32Array.from(pcm, (sample) => sample / 32_768), 0);
+    buffer.copyToChannel(
+      Float32Array.from(pcm, (sample) => sample / 32_768),
+      0,
+    );
     const source = mouth.createBufferSource();
     source.buffer = buffer;
     source.connect(mouth.destination);

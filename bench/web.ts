@@ -1,0 +1,232 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Browser, CHROMIUM } from '../test/support/browser.js';
+import { freePort } from '../test/support/daemon.js';
+import { delta, frames, type Scene, ScriptedOpenAI, say, usage } from '../test/support/scripted-openai.js';
+import { MARKDOWN } from '../test/support/web/chat-host.js';
+import { Lacking, unlessLacking } from './lacking.js';
+import { answers, ended, median, quern, ROOT, type Row, table } from './measure.js';
+import { QUICK, sizeOf } from './size.js';
+
+const ROUNDS = sizeOf('BENCH_ROUNDS', 15, 3);
+const TOKENS = sizeOf('BENCH_TOKENS', 10_000, 1_000);
+const MESSAGES = sizeOf('BENCH_MESSAGES', 5_000, 200);
+const VIEWS = ['chat', 'projects', 'data', 'lab', 'models', 'traces', 'learning', 'speech', 'system', 'api'];
+/** Limits in kB, compressed. */
+const ENTRY_KB = 110;
+const VIEW_KB = 80;
+const LONG_TASK_MS = 50;
+/** The long answer comes at about 1,000 tokens a second. */
+const STEP_TOKENS = 20;
+const STEP_MS = 20;
+const CHARACTERS_PER_TOKEN = 4;
+
+const row = (what: string, ours: string, goal = ''): Row => ({ what, ours, peer: '', ratio: '', goal });
+const ms = (value: number): string => `${value.toFixed(0)} ms`;
+
+/** An answer of so many tokens, Markdown of every kind, at the pace of a fast model. */
+function longAnswer(): Scene {
+  const text = MARKDOWN.repeat(Math.ceil((TOKENS * CHARACTERS_PER_TOKEN) / MARKDOWN.length)).slice(0, TOKENS * CHARACTERS_PER_TOKEN);
+  const pieces = Array.from({ length: TOKENS }, (_, at) => text.slice(at * CHARACTERS_PER_TOKEN, (at + 1) * CHARACTERS_PER_TOKEN));
+  const groups = Array.from({ length: Math.ceil(TOKENS / STEP_TOKENS) }, (_, at) => pieces.slice(at * STEP_TOKENS, (at + 1) * STEP_TOKENS));
+  return {
+    steps: [
+      ...groups.flatMap((group) => [...frames(...group.map((content) => delta({ content }))), { waitMs: STEP_MS }]),
+      ...frames(delta({}, 'stop'), usage(7, TOKENS), '[DONE]'),
+    ],
+  };
+}
+
+/** A page of a daemon whose model is a host that answers at once. */
+class Stage {
+  readonly #place: string;
+
+  constructor(
+    readonly base: string,
+    readonly browser: Browser,
+    readonly host: ScriptedOpenAI,
+  ) {
+    this.#place = `${base}/v1/projects/default/quickstart`;
+  }
+
+  async send<T>(method: string, path: string, body: unknown): Promise<T> {
+    const answer = await fetch(this.#place + path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
+    return (answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text) as T;
+  }
+
+  async open(place: string): Promise<void> {
+    await this.browser.open('about:blank#');
+    await this.browser.open(`${this.base}/#/${place}`);
+    await this.browser.until(`document.querySelector('main')?.children.length > 0`);
+  }
+
+  /** Bytes of the compressed files that the page has loaded, by name. */
+  async assets(): Promise<Map<string, number>> {
+    const names = await this.browser.value<string[]>(
+      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => /^\\/assets\\/.*\\.(js|css)$/.test(name))`,
+    );
+    return new Map(names.map((name) => [name, statSync(join(ROOT, 'build/web', `${name}.gz`)).size]));
+  }
+
+  /** Memory of the page's own objects, in MB, without what nobody uses. */
+  async heapMb(): Promise<number> {
+    await this.browser.command('HeapProfiler.collectGarbage');
+    const { metrics } = (await this.browser.command('Performance.getMetrics')) as { metrics: { name: string; value: number }[] };
+    return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value / 1e6;
+  }
+
+  /** Begins to note long tasks. */
+  watch(): Promise<unknown> {
+    return this.browser.value(
+      `(window.longTasks = [], new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' }), 0)`,
+    );
+  }
+
+  longTasks(): Promise<number[]> {
+    return this.browser.value<number[]>('window.longTasks');
+  }
+}
+
+async function sizes(stage: Stage): Promise<Row[]> {
+  const kb = (files: Iterable<number>): number => [...files].reduce((sum, bytes) => sum + bytes, 0) / 1_000;
+  await stage.open('nowhere');
+  const entry = await stage.assets();
+  const rows = [row('entry, compressed', `${kb(entry.values()).toFixed(1)} kB`, `<= ${ENTRY_KB} kB`)];
+  for (const view of VIEWS) {
+    await stage.open(view);
+    const more = [...(await stage.assets())].filter(([name]) => !entry.has(name)).map(([, bytes]) => bytes);
+    rows.push(row(`view ${view}, beside the entry`, `${kb(more).toFixed(1)} kB`, `<= ${VIEW_KB} kB`));
+  }
+  return rows;
+}
+
+async function firstPaint(stage: Stage): Promise<Row> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await stage.open('chat');
+    await stage.browser.until(`performance.getEntriesByName('first-contentful-paint').length > 0`);
+    times.push(await stage.browser.value<number>(`performance.getEntriesByName('first-contentful-paint')[0].startTime`));
+  }
+  return row('first paint of the chat, median', ms(median(times)));
+}
+
+/** From Enter to the first text of the answer that is painted, and what the same turn takes when it is asked without the interface. */
+async function firstToken(stage: Stage): Promise<Row> {
+  const [shown, bare]: [number[], number[]] = [[], []];
+  stage.host.always(say('Yes.'));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { conversation } = await stage.send<{ conversation: { id: string } }>('POST', '/conversations', {});
+    await stage.open(`chat/${conversation.id}`);
+    await stage.browser.until(`document.querySelector('textarea[aria-label=Message]') && document.querySelector('[role=log]')`);
+    await stage.browser.fill('textarea[aria-label=Message]', 'Is it?');
+    const seen = stage.browser.value<number>(`new Promise((resolve) => {
+      let began = 0;
+      addEventListener('keydown', () => { began = performance.now(); }, { capture: true, once: true });
+      new MutationObserver((_, observer) => {
+        if (!document.querySelector('.markdown')?.textContent) return;
+        observer.disconnect();
+        requestAnimationFrame(() => resolve(performance.now() - began));
+      }).observe(document.querySelector('main'), { childList: true, subtree: true, characterData: true });
+    })`);
+    await stage.browser.press('Enter');
+    shown.push(await seen);
+    await stage.browser.until(`document.querySelector('[role=log]').getAttribute('aria-busy') === 'false'`);
+    bare.push(
+      await stage.browser.value<number>(`(async () => {
+        const began = performance.now();
+        const headers = { 'content-type': 'application/json' };
+        const answer = await fetch('/v1/projects/default/quickstart/conversations/${conversation.id}/turns', { method: 'POST', headers, body: '{"message":{"content":"Is it?"}}' });
+        const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+        for (let text = ''; ; ) {
+          text += (await reader.read()).value ?? '';
+          if (text.includes('"content":"Yes')) return performance.now() - began;
+        }
+      })()`),
+    );
+  }
+  const over = median(shown) - median(bare);
+  return row('from Enter to the first visible token, median', `${ms(median(shown))}; ${ms(over)} over the API's own ${ms(median(bare))}`);
+}
+
+async function longTasks(stage: Stage): Promise<Row[]> {
+  stage.host.always(longAnswer());
+  await stage.open('chat');
+  await stage.browser.until(`document.querySelector('textarea[aria-label=Message]')`);
+  await stage.watch();
+  await stage.browser.fill('textarea[aria-label=Message]', 'Write a book');
+  await stage.browser.press('Enter');
+  await stage.browser.until(`document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'true'`);
+  const isOver = `document.querySelector('[role=log]').getAttribute('aria-busy') === 'false'`;
+  while (!(await stage.browser.value<boolean>(isOver))) await new Promise((resolve) => setTimeout(resolve, 500));
+  const tasks = await stage.longTasks();
+  const longest = Math.max(0, ...tasks);
+  return [
+    row(
+      `tasks over ${LONG_TASK_MS} ms during an answer of ${TOKENS} tokens`,
+      `${tasks.length}${tasks.length > 0 ? `, the longest ${ms(longest)}` : ''}`,
+      '0',
+    ),
+    row('memory behind it', `${(await stage.heapMb()).toFixed(1)} MB`),
+  ];
+}
+
+async function longHistory(stage: Stage): Promise<Row[]> {
+  stage.host.always(say('An answer with **bold** words, ', '`code` and a list:\n\n- one\n- two\n'));
+  const { conversation } = await stage.send<{ conversation: { id: string } }>('POST', '/conversations', {});
+  for (let at = 0; at < MESSAGES / 2; at += 1)
+    await stage.send('POST', `/conversations/${conversation.id}/turns`, { message: { content: `Question ${at} of a long conversation` } });
+  await stage.open('nowhere');
+  await stage.watch();
+  const opened = await stage.browser.value<number>(`new Promise((resolve) => {
+    const began = performance.now();
+    location.hash = '#/chat/${conversation.id}';
+    const look = () => document.querySelectorAll('article').length > 0 ? resolve(performance.now() - began) : requestAnimationFrame(look);
+    look();
+  })`);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const tasks = await stage.longTasks();
+  const heap = await stage.heapMb();
+  // As a reader does who looks for the beginning: screen by screen.
+  for (let screens = 0; screens < (QUICK ? 5 : 40); screens += 1)
+    await stage.browser.value(
+      `new Promise((resolve) => { const log = document.querySelector('[role=log]'); log.scrollTop = 0; setTimeout(resolve, 100); })`,
+    );
+  const shown = await stage.browser.value<number>(`document.querySelectorAll('article').length`);
+  return [
+    row(
+      `a conversation of ${MESSAGES} messages opens in`,
+      `${ms(opened)}; ${tasks.length} tasks over ${LONG_TASK_MS} ms${tasks.length > 0 ? `, the longest ${ms(Math.max(...tasks))}` : ''}`,
+    ),
+    row('memory behind it', `${heap.toFixed(1)} MB; ${(await stage.heapMb()).toFixed(1)} MB with ${shown} messages on the page`),
+  ];
+}
+
+/** Measures the web interface in a real browser, and prints the table. */
+export async function benchWeb(): Promise<void> {
+  await unlessLacking('web', async () => {
+    if (!CHROMIUM) throw new Lacking('Chromium', 'apt-get install chromium');
+    const port = await freePort();
+    const base = `http://127.0.0.1:${port}`;
+    const daemon = quern('start', port);
+    await answers(`${base}/health`);
+    const [host, browser] = await Promise.all([ScriptedOpenAI.start(), Browser.start()]);
+    try {
+      await browser.command('Performance.enable');
+      const stage = new Stage(base, browser, host);
+      const models = [{ name: 'instant', provider: 'compat_api', model: 'instant', base_url: host.base }];
+      await stage.send('PUT', '', { config: { version: 'v1', name: 'quickstart', namespace: 'default', runtime: { models } } });
+      const rows = [
+        ...(await sizes(stage)),
+        await firstPaint(stage),
+        await firstToken(stage),
+        ...(await longTasks(stage)),
+        ...(await longHistory(stage)),
+      ];
+      table('Web interface', rows);
+    } finally {
+      await Promise.all([browser.close(), host.close(), ended(daemon)]);
+    }
+  });
+}
