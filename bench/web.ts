@@ -133,11 +133,13 @@ async function firstToken(stage: Stage): Promise<Row> {
     await stage.browser.press('Enter');
     shown.push(await seen);
     await stage.browser.until(`document.querySelector('[role=log]').getAttribute('aria-busy') === 'false'`);
+    // A conversation of its own: a first turn makes a title, too.
+    const other = await stage.send<{ conversation: { id: string } }>('POST', '/conversations', {});
     bare.push(
       await stage.browser.value<number>(`(async () => {
         const began = performance.now();
         const headers = { 'content-type': 'application/json' };
-        const answer = await fetch('/v1/projects/default/quickstart/conversations/${conversation.id}/turns', { method: 'POST', headers, body: '{"message":{"content":"Is it?"}}' });
+        const answer = await fetch('/v1/projects/default/quickstart/conversations/${other.conversation.id}/turns', { method: 'POST', headers, body: '{"message":{"content":"Is it?"}}' });
         const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
         for (let text = ''; ; ) {
           text += (await reader.read()).value ?? '';

@@ -11,6 +11,8 @@ import { blocksOf, fragmentOf } from './parse';
 const LONGEST_BLOCK = 50_000;
 /** Items of a list that are parsed together; a longer list is several, which go on counting. */
 const ITEMS = 20;
+/** A long text is rendered in slices of so many milliseconds: between them the page answers keys. */
+const SLICE_MS = 12;
 const FENCE = /^ {0,3}(?:`{3,}|~{3,})/m;
 
 export class MarkdownStream {
@@ -21,6 +23,8 @@ export class MarkdownStream {
   #open: HTMLElement | undefined;
   /** The text of an open block of code. */
   #openCode: Text | undefined;
+  /** The next slice of a text under way. */
+  #next: ReturnType<typeof setTimeout> | undefined;
 
   constructor(box: HTMLElement) {
     this.#box = box;
@@ -29,6 +33,7 @@ export class MarkdownStream {
   /** Shows a text. One that goes on from the text before it costs what is new; `isWhole` says that no more comes. */
   show(given: string, isWhole: boolean): void {
     const text = given.includes('\r') ? given.replaceAll(/\r\n?/g, '\n') : given;
+    clearTimeout(this.#next);
     if (!text.startsWith(this.#text)) this.#restart();
     this.#text = text;
     const rest = text.slice(this.#openAt);
@@ -36,8 +41,24 @@ export class MarkdownStream {
     const blocks = parsed(rest);
     const last = blocks.findLastIndex(({ type }) => type !== 'space');
     const closed = isWhole || last < 0 ? blocks.length : last;
-    for (const block of blocks.slice(0, closed)) this.#close(block);
-    if (!isWhole && blocks[closed]) this.#render(blocks[closed]);
+    this.#work(blocks.slice(0, closed), isWhole ? undefined : blocks[closed]);
+  }
+
+  /** Ends what is under way. */
+  stop(): void {
+    clearTimeout(this.#next);
+  }
+
+  /** Renders blocks that are complete, then the open one. */
+  #work(closed: readonly Token[], open: Token | undefined): void {
+    const untilMs = performance.now() + SLICE_MS;
+    for (const [at, block] of closed.entries()) {
+      this.#close(block);
+      if (performance.now() < untilMs) continue;
+      this.#next = setTimeout(() => this.#work(closed.slice(at + 1), open));
+      return;
+    }
+    if (open) this.#render(open);
   }
 
   #restart(): void {
