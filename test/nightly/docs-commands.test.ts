@@ -7,7 +7,17 @@ import { describe, it } from 'node:test';
 import { freePort } from '../support/daemon.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const PAGES = ['docs/tour.md', ...readdirSync(join(ROOT, 'docs/jobs')).map((name) => `docs/jobs/${name}`)];
+/** Pages that begin at the beginning. */
+const FIRST_PAGES = ['docs/tour.md', ...readdirSync(join(ROOT, 'docs/jobs')).map((name) => `docs/jobs/${name}`)];
+/** Pages whose reader has a daemon and the command `quern` already. */
+const LATER_PAGES = process.env.TRY_PAGES?.split(' ') ?? [
+  'docs/events.md',
+  'docs/examples.md',
+  'docs/help.md',
+  'docs/memory.md',
+  'docs/troubleshooting.md',
+];
+const READERS_SHELL = 'quern() { node build/bundle/main.js "$@"; }\nquern projects';
 const KIT = join(ROOT, 'build/speech-kit');
 const HAS_EARS = existsSync(join(KIT, 'models--Systran--faster-whisper-tiny.en'));
 const LIMIT_MS = 60_000;
@@ -44,7 +54,7 @@ const patternOf = (line: string): RegExp =>
   );
 
 /** The page as one script: as it is written, but for the ports. A `background` block runs until the end, and what follows waits for it. */
-function scriptOf(blocks: readonly Block[], ports: { core: number; runtime: number }): string {
+function scriptOf(before: string, blocks: readonly Block[], ports: { core: number; runtime: number }): string {
   const steps = blocks.map(({ words, commands }, index) => {
     const ready = `until command curl -s -o /dev/null http://127.0.0.1:${ports.core}/health/liveness && command curl -s -o /dev/null http://127.0.0.1:${ports.runtime}/health; do sleep 0.1; done`;
     const step = words.includes('background') ? `{ ${commands}} & quern_background=$!\n${ready}\n` : commands;
@@ -56,6 +66,7 @@ function scriptOf(blocks: readonly Block[], ports: { core: number; runtime: numb
     'curl() { case " $* " in *" -w "*) command curl "$@" ;; *) command curl --fail-with-body "$@"; echo ;; esac; }',
     // What a command started by itself; what runs in the background ends with the group of processes.
     `trap 'cd ${ROOT} && node build/bundle/main.js stop || true' EXIT`,
+    before,
     ...steps,
   ]
     .join('\n')
@@ -94,14 +105,14 @@ function run(script: string, ports: { core: number; runtime: number }): Promise<
   );
 }
 
-describe('the commands of the tour and of the pages per job', { concurrency: 2 }, () => {
-  for (const page of PAGES)
+describe('the commands of the manual', { concurrency: 2 }, () => {
+  for (const page of [...FIRST_PAGES, ...LATER_PAGES])
     it(`${page}: run as they are written, and say what the page shows`, async () => {
       const all = blocksOf(readFileSync(join(ROOT, page), 'utf8'));
       const blocks = all.filter(({ words }) => HAS_EARS || !words.includes('needs=whisper'));
       assert.ok(blocks.length > 0, 'there is a block of commands');
       const ports = { core: await freePort(), runtime: await freePort() };
-      const { code, output } = await run(scriptOf(blocks, ports), ports);
+      const { code, output } = await run(scriptOf(LATER_PAGES.includes(page) ? READERS_SHELL : '', blocks, ports), ports);
       assert.equal(code, 0, output);
       const parts = output.split(/^=== \d+$/m).slice(1);
       for (const [index, { says }] of blocks.entries())
