@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from steps import KEY, MODEL, RUNTIME, V1, Client, command, has
+from steps import KEY, MODEL, RUNTIME, V1, Client, command, done, has
 
 AIDER = sys.argv[1]
 QUIET = "--no-check-update --no-analytics --no-git --no-gitignore --yes-always --no-show-model-warnings --no-show-release-notes --no-pretty --map-tokens 0"
@@ -37,4 +37,4 @@ def errors():
 
 
 row.step("errors", errors)
-row.done()
+done(row)

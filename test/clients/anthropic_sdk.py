@@ -1,7 +1,7 @@
 """Anthropic's SDK."""
 
 import anthropic
-from steps import CITY, KEY, LONG_QUESTION, MODEL, PERSON, PERSON_TEXT, QUESTION, RUNTIME, WEATHER, Client, equal, has, of_many, raises
+from steps import CITY, KEY, LONG_QUESTION, MODEL, PERSON, PERSON_TEXT, QUESTION, RUNTIME, WEATHER, Client, done, equal, has, of_many, raises
 
 client = anthropic.Anthropic(base_url=RUNTIME, api_key=KEY, max_retries=0)
 row = Client("anthropic", anthropic.__version__)
@@ -46,4 +46,4 @@ row.step("tools", tools)
 row.step("structured", structured)
 row.step("count of tokens", lambda: client.messages.count_tokens(model=MODEL, messages=[{"role": "user", "content": QUESTION}]).input_tokens)
 row.step("errors", lambda: raises(anthropic.NotFoundError, lambda: client.messages.create(**{**ask("a"), "model": "claude-none"}), "claude-none"))
-row.done()
+done(row)

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from steps import KEY, MODEL, RUNTIME, V1, Client, command, raises
+from steps import KEY, MODEL, RUNTIME, V1, Client, command, done, raises
 
 CN = sys.argv[1]
 row = Client("continue (cn)", command([CN, "--version"]).strip())
@@ -31,4 +31,4 @@ def ask(*args):
 row.step("chat", lambda: ask("--config", config("openai", V1)))
 row.step("chat by Ollama's protocol", lambda: ask("--config", config("ollama", RUNTIME)))
 row.step("errors", lambda: raises(AssertionError, lambda: ask("--config", config("ollama", RUNTIME, "none")), "none"))
-row.done()
+done(row)

@@ -7,7 +7,7 @@ from langchain_core.tools import tool
 from langchain_ollama import ChatOllama, OllamaEmbeddings
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import BaseModel
-from steps import KEY, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, RUNTIME, V1, WEATHER, Client, equal, has, of_many, raises, vectors
+from steps import KEY, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, RUNTIME, V1, WEATHER, Client, done, equal, has, of_many, raises, vectors
 
 
 class Person(BaseModel):
@@ -40,16 +40,19 @@ def chat_steps(row, chat, embedder):
     if embedder:
         row.step("embeddings", lambda: vectors(embedder.embed_documents(["a dog", "a cat"]), 2))
     row.step("errors", lambda: raises(Exception, lambda: chat.model_copy(update={"model": "none", "model_name": "none"}).invoke("a"), "none"))
-    return row.failed
+    return row
 
 
 openai_version = version("langchain-openai")
 common = {"model": MODEL, "api_key": KEY, "base_url": V1, "temperature": 0, "max_retries": 0}
 # The length check wants OpenAI's own tokenizer from the network; other servers count for themselves.
 embedder = OpenAIEmbeddings(model=MODEL, api_key=KEY, base_url=V1, check_embedding_ctx_length=False)
-failed = chat_steps(Client("langchain-openai", openai_version), ChatOpenAI(**common), embedder)
-failed |= chat_steps(Client("langchain-openai, responses", openai_version), ChatOpenAI(**common, use_responses_api=True), None)
-ollama = Client("langchain-ollama", version("langchain-ollama"))
-ollama.failed = failed
-chat_steps(ollama, ChatOllama(model=MODEL, base_url=RUNTIME, temperature=0), OllamaEmbeddings(model=MODEL, base_url=RUNTIME))
-ollama.done()
+done(
+    chat_steps(Client("langchain-openai", openai_version), ChatOpenAI(**common), embedder),
+    chat_steps(Client("langchain-openai, responses", openai_version), ChatOpenAI(**common, use_responses_api=True), None),
+    chat_steps(
+        Client("langchain-ollama", version("langchain-ollama")),
+        ChatOllama(model=MODEL, base_url=RUNTIME, temperature=0),
+        OllamaEmbeddings(model=MODEL, base_url=RUNTIME),
+    ),
+)

@@ -9,7 +9,7 @@ from llama_index.embeddings.openai_like import OpenAILikeEmbedding
 from llama_index.llms.ollama import Ollama
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel
-from steps import KEY, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, RUNTIME, V1, WEATHER, Client, equal, has, of_many, raises, vectors
+from steps import KEY, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, RUNTIME, V1, WEATHER, Client, done, equal, has, of_many, raises, vectors
 
 
 class Person(BaseModel):
@@ -38,7 +38,7 @@ def steps_of(row, llm, embedder, other):
     row.step("structured", lambda: equal(llm.as_structured_llm(Person).complete(PERSON_TEXT).raw, Person(name="Ann", age=31)))
     row.step("embeddings", lambda: vectors(embedder.get_text_embedding_batch(["a dog", "a cat"]), 2))
     row.step("errors", lambda: raises(Exception, lambda: other.chat(messages), "none"))
-    return row.failed
+    return row
 
 
 def like(model):
@@ -47,18 +47,17 @@ def like(model):
     )
 
 
-failed = steps_of(
-    Client("llama-index openai-like", version("llama-index-llms-openai-like")),
-    like(MODEL),
-    OpenAILikeEmbedding(model_name=MODEL, api_base=V1, api_key=KEY),
-    like("none"),
+done(
+    steps_of(
+        Client("llama-index openai-like", version("llama-index-llms-openai-like")),
+        like(MODEL),
+        OpenAILikeEmbedding(model_name=MODEL, api_base=V1, api_key=KEY),
+        like("none"),
+    ),
+    steps_of(
+        Client("llama-index ollama", version("llama-index-llms-ollama")),
+        Ollama(model=MODEL, base_url=RUNTIME, temperature=0, request_timeout=60, context_window=2048),
+        OllamaEmbedding(model_name=MODEL, base_url=RUNTIME),
+        Ollama(model="none", base_url=RUNTIME, request_timeout=60, context_window=2048),
+    ),
 )
-ollama = Client("llama-index ollama", version("llama-index-llms-ollama"))
-ollama.failed = failed
-steps_of(
-    ollama,
-    Ollama(model=MODEL, base_url=RUNTIME, temperature=0, request_timeout=60, context_window=2048),
-    OllamaEmbedding(model_name=MODEL, base_url=RUNTIME),
-    Ollama(model="none", base_url=RUNTIME, request_timeout=60, context_window=2048),
-)
-ollama.done()

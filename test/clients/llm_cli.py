@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from steps import LONG_ANSWER, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, V1, WEATHER, Client, command, equal, has, raises
+from steps import LONG_ANSWER, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, V1, WEATHER, Client, command, done, equal, has, raises
 
 LLM = sys.argv[1]
 folder = Path(os.environ["LLM_USER_PATH"])
@@ -29,4 +29,4 @@ row.step("stream", lambda: has(llm(*cold, LONG_QUESTION), LONG_ANSWER))
 row.step("tools", lambda: has(llm(*cold, "--functions", WEATHER_TOOL, WEATHER), "18 degrees"))
 row.step("structured", lambda: equal(json.loads(llm(*cold, "--schema", "name, age int", PERSON_TEXT)), {"name": "Ann", "age": 31}))
 row.step("errors", lambda: raises(AssertionError, lambda: llm("-m", "absent", "a"), "does not exist"))
-row.done()
+done(row)

@@ -4,7 +4,7 @@ import json
 from importlib.metadata import version
 
 import ollama
-from steps import LONG_QUESTION, MODEL, PERSON, PERSON_TEXT, QUESTION, RUNTIME, TOOL, WEATHER, Client, equal, has, of_many, raises, vectors
+from steps import LONG_QUESTION, MODEL, PERSON, PERSON_TEXT, QUESTION, RUNTIME, TOOL, WEATHER, Client, done, equal, has, of_many, raises, vectors
 
 client = ollama.Client(host=RUNTIME)
 row = Client("ollama", version("ollama"))
@@ -45,4 +45,4 @@ row.step("structured", lambda: equal(json.loads(client.chat(**ask(PERSON_TEXT), 
 row.step("models in memory", lambda: has([one.model for one in client.ps().models], f"{MODEL}:latest"))
 row.step("models of one's own", created)
 row.step("errors", lambda: raises(ollama.ResponseError, lambda: client.chat(**{**ask("a"), "model": "none"}), "model 'none' not found"))
-row.done()
+done(row)

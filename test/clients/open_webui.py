@@ -5,7 +5,7 @@ import os
 import time
 import uuid
 
-from steps import ANSWER, LONG_QUESTION, MODEL, QUESTION, TOOL, WEATHER, Client, equal, fetch, fetch_json, has, of_many
+from steps import ANSWER, LONG_QUESTION, MODEL, QUESTION, TOOL, WEATHER, Client, done, equal, fetch, fetch_json, has, of_many
 
 BASE = os.environ["OPEN_WEBUI"]
 row = Client("open-webui", os.environ["OPEN_WEBUI_VERSION"])
@@ -89,4 +89,4 @@ row.step("tools", tools)
 row.step("embeddings", documents)
 row.step("speech", speech)
 row.step("errors", errors)
-row.done()
+done(row)

@@ -5,7 +5,7 @@ import json
 
 import openai
 from pydantic import BaseModel
-from steps import CITY, CORE, KEY, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, TOOL, V1, WEATHER, Client, equal, has, of_many, raises, vectors
+from steps import CITY, CORE, KEY, LONG_QUESTION, MODEL, PERSON_TEXT, QUESTION, TOOL, V1, WEATHER, Client, done, equal, has, of_many, raises, vectors
 
 
 class Person(BaseModel):
@@ -97,6 +97,4 @@ def project():
     return row
 
 
-rows = [runtime(), project()]
-rows[0].failed |= rows[1].failed
-rows[0].done()
+done(runtime(), project())

@@ -10,13 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 /** Pages that begin at the beginning. */
 const FIRST_PAGES = ['docs/tour.md', ...readdirSync(join(ROOT, 'docs/jobs')).map((name) => `docs/jobs/${name}`)];
 /** Pages whose reader has a daemon and the command `quern` already. */
-const LATER_PAGES = process.env.TRY_PAGES?.split(' ') ?? [
-  'docs/events.md',
-  'docs/examples.md',
-  'docs/help.md',
-  'docs/memory.md',
-  'docs/troubleshooting.md',
-];
+const LATER_PAGES = ['docs/events.md', 'docs/examples.md', 'docs/help.md', 'docs/memory.md', 'docs/troubleshooting.md'];
 const READERS_SHELL = 'quern() { node build/bundle/main.js "$@"; }\nquern projects';
 const KIT = join(ROOT, 'build/speech-kit');
 const HAS_EARS = existsSync(join(KIT, 'models--Systran--faster-whisper-tiny.en'));
