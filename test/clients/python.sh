@@ -9,6 +9,7 @@ python=${QUERN_PYTHON:-python3}
 place=$(realpath -m "${1:-build/python-clients}")
 clients=${CLIENTS:-sdk llm aider cn open-webui}
 AIDER=0.86.2 LLM=0.36 CN=1.5.47 OPEN_WEBUI_VERSION=0.12.4
+commit=$(git -c safe.directory="$root" describe --always --abbrev=10 --exclude '*' --dirty 2>/dev/null || echo unknown)
 mkdir -p "$place"
 
 venv() { # NAME MARK PIP_ARGUMENTS...: a virtual environment, made anew where what it holds is not MARK
@@ -110,7 +111,6 @@ for client in $clients; do
 done
 
 if [ -z "${CLIENTS:-}" ]; then
-  commit=$(git -c safe.directory="$root" rev-parse --short=10 HEAD 2>/dev/null || echo "an unknown commit")
   facts="Run on $(date -u +%Y-%m-%d) at commit \`$commit\` with Node $(node --version), $("$python" --version), the built-in model \`quern-tiny\`, Kokoro and Whisper tiny. An empty cell: the client has no such thing."
   "$python" test/clients/matrix.py "$RESULTS" docs/clients.md "$facts"
 fi
