@@ -6,6 +6,7 @@ import { machineFindings } from '../../runtime/machine/findings.js';
 import { lookAtMachine } from '../../runtime/machine/look.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';
+import { repositoriesOf } from '../../runtime/models/find/aliases.js';
 import { modelPlaces } from '../../runtime/models/find/places.js';
 import type { LoadedModel as Loaded, Models } from '../../runtime/models/residency/models.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
@@ -46,8 +47,11 @@ async function device(): Promise<Device> {
 async function suggestions({ dataDir, hub }: MachineContext): Promise<Suggestions> {
   const [{ machine, suggestions }, here] = await Promise.all([lookAtMachine(), cachedModels({ ...modelPlaces(dataDir), hub: hub.cache })]);
   const isHere = (name: string): boolean => {
-    const [repository, quantisation] = name.split(':');
-    return here.some(({ id, quantisations }) => id === repository && (quantisation === undefined || quantisations.includes(quantisation)));
+    const [repository = '', quantisation] = name.split(':');
+    const ids = new Set([repository, ...repositoriesOf(repository)].map((id) => id.toLowerCase()));
+    return here.some(
+      ({ id, quantisations }) => ids.has(id.toLowerCase()) && (quantisation === undefined || quantisations.includes(quantisation)),
+    );
   };
   return {
     processor: machine.processor,

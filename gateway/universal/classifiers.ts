@@ -61,7 +61,12 @@ async function fit({ classifiers }: ClassifierContext, { body, signal }: Request
       folds: quality.folds,
       accuracy: quality.accuracy,
       plain_accuracy: quality.plainAccuracy,
-      labels: Object.fromEntries(labels.map((label, at) => [label, quality.labels[at]!])),
+      labels: Object.fromEntries(
+        labels.map((label, at) => {
+          const { given, ...rest } = quality.labels[at]!;
+          return [label, { ...rest, given: Object.fromEntries(given.map(([other, samples]) => [labels[other]!, samples])) }];
+        }),
+      ),
     },
     notes: [...fitted.notes],
   };

@@ -55,6 +55,14 @@ Napi::Value quality_object(Napi::Env env, const classify::Quality& quality) {
     one.Set("recall", label.recall);
     one.Set("f1", label.f1);
     one.Set("support", label.support);
+    Napi::Array given = Napi::Array::New(env);
+    for (const auto& [other, samples] : label.given) {
+      Napi::Array pair = Napi::Array::New(env, 2);
+      pair.Set(0u, other);
+      pair.Set(1u, samples);
+      given.Set(given.Length(), pair);
+    }
+    one.Set("given", given);
     labels.Set(at, one);
   }
   object.Set("labels", labels);

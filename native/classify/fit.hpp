@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct LabelQuality {
   double recall = 0;
   double f1 = 0;
   uint32_t support = 0;  ///< samples of the label
+  /// How many of its samples were given which label while they were held out, for each that any was given; averaged
+  /// where they were held out several times.
+  std::map<uint32_t, double> given;
 };
 
 /// What cross-validation says of a classifier.

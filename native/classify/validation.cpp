@@ -134,13 +134,15 @@ double advantage_of(const HeldOut& other, const HeldOut& plain, const Samples& s
 std::vector<LabelQuality> label_qualities(const HeldOut& held_out, const Samples& samples) {
   const size_t classes = samples.classes;
   std::vector<double> right(classes), said(classes), held(classes);
+  std::vector<LabelQuality> all(classes);
+  const double share = static_cast<double>(samples.size()) / static_cast<double>(held_out.samples.size());
   for (size_t at = 0; at < held_out.samples.size(); ++at) {
     const size_t best = best_of(row_of(held_out, at, classes)), own = samples.labels[held_out.samples[at]];
     said[best] += 1;
     held[own] += 1;
     right[own] += best == own;
+    all[own].given[static_cast<uint32_t>(best)] += share;
   }
-  std::vector<LabelQuality> all(classes);
   for (const uint32_t label : samples.labels) ++all[label].support;
   for (size_t k = 0; k < classes; ++k) {
     all[k].precision = said[k] > 0 ? right[k] / said[k] : 0;

@@ -22,6 +22,8 @@ export interface ClassifierLabelQuality {
   recall: number;
   f1: number;
   support: number;
+  /** Which labels its samples were given while they were held out, as pairs of label and number of samples. */
+  given: [label: number, samples: number][];
 }
 
 /** What stratified cross-validation says of a fit. */

@@ -45,7 +45,10 @@ export class RemoteClassifiers implements ClassifierService {
             folds: validation.folds,
             accuracy: validation.accuracy,
             plainAccuracy: validation.plain_accuracy,
-            labels: labels.map((label) => validation.labels[label]!),
+            labels: labels.map((label) => {
+              const { given = {}, ...rest } = validation.labels[label]!;
+              return { ...rest, given: Object.entries(given).map(([other, samples]) => [labels.indexOf(other), samples]) };
+            }),
           }
         : null,
       embeddingTimeMs: reply.embedding_time_ms ?? 0,

@@ -11,7 +11,7 @@ interface Reply {
   readonly id?: number;
   readonly method?: string;
   readonly params?: {
-    readonly entry?: { text?: string; level?: string };
+    readonly entry?: { text?: string; level?: string; url?: string };
     readonly exceptionDetails?: { text: string; exception?: { description?: string } };
   };
   readonly result?: Record<string, unknown>;
@@ -49,6 +49,10 @@ export class Browser {
       '--no-first-run',
       '--disable-background-networking',
       '--disable-component-update',
+      // Its microphone beeps, and nobody is asked for it.
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      '--autoplay-policy=no-user-gesture-required',
       '--remote-debugging-pipe',
     ];
     const child = spawn(CHROMIUM!, [...options, ...more, `--user-data-dir=${profile}`, '--window-size=1200,900', 'about:blank'], {
@@ -183,6 +187,6 @@ export class Browser {
     if (reply.method === 'Runtime.exceptionThrown')
       this.complaints.push(reply.params?.exceptionDetails?.exception?.description ?? reply.params?.exceptionDetails?.text ?? 'exception');
     if (reply.method === 'Log.entryAdded' && reply.params?.entry?.level === 'error')
-      this.complaints.push(reply.params.entry.text ?? 'error');
+      this.complaints.push(`${reply.params.entry.text ?? 'error'}${reply.params.entry.url ? `: ${reply.params.entry.url}` : ''}`);
   }
 }
