@@ -10,7 +10,12 @@ function stationFile(folder: string): string {
   const rows = Array.from({ length: 300 }, (_none, at) => {
     const time = new Date(Date.UTC(2026, 0, 1, at)).toISOString().slice(0, 16);
     const isOdd = at === 200;
-    return [time, (10 + Math.sin(at / 4) + (isOdd ? 60 : 0)).toFixed(2), at === 5 ? '' : (1000 + (at % 9)).toString(), `"north, ${at % 2}"`].join(',');
+    return [
+      time,
+      (10 + Math.sin(at / 4) + (isOdd ? 60 : 0)).toFixed(2),
+      at === 5 ? '' : (1000 + (at % 9)).toString(),
+      `"north, ${at % 2}"`,
+    ].join(',');
   });
   const path = join(folder, 'station.csv');
   writeFileSync(path, `time,degrees,pressure,place\n${rows.join('\n')}\n`);
@@ -18,14 +23,27 @@ function stationFile(folder: string): string {
 }
 
 const SORTED = [
-  ...['The invoice is wrong', 'I was charged twice', 'Please refund my payment', 'The invoice has the wrong amount', 'My payment was charged twice'],
-  ...['The app does not start', 'The page crashes when I sign in', 'I cannot sign in to the app', 'The app crashes at once', 'The page does not load'],
+  ...[
+    'The invoice is wrong',
+    'I was charged twice',
+    'Please refund my payment',
+    'The invoice has the wrong amount',
+    'My payment was charged twice',
+  ],
+  ...[
+    'The app does not start',
+    'The page crashes when I sign in',
+    'I cannot sign in to the app',
+    'The app crashes at once',
+    'The page does not load',
+  ],
 ].map((text, at) => `${at < 5 ? 'billing' : 'support'}: ${text}`);
 
 describe('machine learning in the web interface', { skip: NO_BROWSER }, () => {
   const stage = new WebStage();
   const folder = emptyDataDir();
-  const shows = (text: string): Promise<void> => stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+  const shows = (text: string): Promise<void> =>
+    stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
   const field = (label: string): string =>
     `(document.getElementById([...document.querySelectorAll('main label')].find((one) => one.innerText.startsWith(${JSON.stringify(label)})).htmlFor))`;
   const set = (label: string, value: string): Promise<void> =>
@@ -41,10 +59,12 @@ describe('machine learning in the web interface', { skip: NO_BROWSER }, () => {
     await stage.browser.attach('main input[type=file]', stationFile(folder));
     await shows('300 rows, 4 columns');
     await shows('1 empty, taken as 1004');
-    assert.deepEqual(
-      await stage.browser.value(`[...document.querySelectorAll('main tbody select')].map((one) => one.value)`),
-      ['', 'numeric', 'numeric', ''],
-    );
+    assert.deepEqual(await stage.browser.value(`[...document.querySelectorAll('main tbody select')].map((one) => one.value)`), [
+      '',
+      'numeric',
+      'numeric',
+      '',
+    ]);
   });
 
   it('fits a detector, shows the scores over time and why, and counts by the threshold', async () => {
@@ -59,7 +79,9 @@ describe('machine learning in the web interface', { skip: NO_BROWSER }, () => {
     const counted = `Number(/: ([\\d,]+) anomalies/.exec(document.querySelector('.threshold').innerText)[1].replace(',', ''))`;
     assert.ok((await stage.browser.value<number>(counted)) <= 6);
     await stage.inspect('learning');
-    await stage.browser.value(`((one) => { one.value = one.min; one.dispatchEvent(new Event('input', { bubbles: true })); })(document.querySelector('.threshold input'))`);
+    await stage.browser.value(
+      `((one) => { one.value = one.min; one.dispatchEvent(new Event('input', { bubbles: true })); })(document.querySelector('.threshold input'))`,
+    );
     await stage.browser.until(`${counted} > 250`);
   });
 
@@ -106,7 +128,9 @@ describe('machine learning in the web interface', { skip: NO_BROWSER }, () => {
     await shows('Texts, one a line');
     await stage.browser.click('Delete table');
     await stage.browser.click('Delete', 'dialog[open] footer');
-    await stage.browser.until(`!document.querySelector('dialog[open]') && !/detector/.test(document.querySelector('main table').innerText)`);
+    await stage.browser.until(
+      `!document.querySelector('dialog[open]') && !/detector/.test(document.querySelector('main table').innerText)`,
+    );
     await stage.browser.click('Delete texts');
     await stage.browser.click('Delete', 'dialog[open] footer');
     await shows('Nothing is saved yet');

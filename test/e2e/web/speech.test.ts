@@ -10,7 +10,8 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
   const dataDir = emptyDataDir();
   const file = join(dataDir, 'spoken.wav');
   const stage = new WebStage({ dataDir, env: { HF_HUB_CACHE: join(dataDir, 'hub') } });
-  const shows = (text: string): Promise<void> => stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+  const shows = (text: string): Promise<void> =>
+    stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
 
   it('speaks a text with a chosen voice, plays it, and saves it', async () => {
     await stage.open('speech');
@@ -51,7 +52,10 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
   });
 
   it('writes down a file with the times of its segments', async () => {
-    writePuppetWhisper(join(dataDir, 'models', 'Systran', 'faster-whisper-tiny.en'), { words: [' Hello', ' from', ' the', ' puppet.'], seconds: 1.2 });
+    writePuppetWhisper(join(dataDir, 'models', 'Systran', 'faster-whisper-tiny.en'), {
+      words: [' Hello', ' from', ' the', ' puppet.'],
+      seconds: 1.2,
+    });
     await stage.browser.attach('main input[type=file]', file);
     await shows('Hello from the puppet.');
     await stage.browser.click('Play from 00:00');
