@@ -23,6 +23,7 @@ import type { Datasets } from './library/datasets/datasets.js';
 import type { PagePictures } from './library/datasets/page-pictures.js';
 import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
+import { Questions } from './library/questions/questions.js';
 import { ToolServers } from './mcp/tool-servers.js';
 import type { Memories } from './memory/contract.js';
 import type { Mind } from './memory/mind.js';
@@ -92,6 +93,8 @@ export interface Runtime {
   readonly datasets: Datasets;
   readonly tasks: Tasks;
   readonly databases: Databases;
+  /** Test questions of projects. */
+  readonly questions: Questions;
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
   /** Pages of datasets' files as pictures. */
@@ -258,6 +261,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     generations,
     chat,
     conversations,
+    questions: new Questions(store, projects),
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
     toolServers,

@@ -3,7 +3,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Request } from '../../schemas/endpoint.js';
 
 /** What may be sent to the help project although it is no GET: whatever asks it something, and a conversation's own end. */
-const ALLOWED = new Set(['rag_query', 'database_preview', 'event_log_replay', 'project_speech']);
+const ALLOWED = new Set(['rag_query', 'database_preview', 'event_log_replay', 'project_speech', 'questions_recall']);
 
 /** All that is said to it and kept of that. */
 const TAGS = new Set(['chat', 'conversations']);

@@ -16,6 +16,7 @@ import { memoryRecallEndpoints } from './memory-recall.js';
 import { fetchEndpoints } from './model-fetches.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
+import { questionEndpoints } from './questions.js';
 import { ragEndpoints } from './rag.js';
 import { serviceEndpoints } from './services.js';
 import { speechEndpoints } from './speech.js';
@@ -39,6 +40,7 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...exampleEndpoints,
   ...toolServerEndpoints,
   ...ragEndpoints,
+  ...questionEndpoints,
   ...memoryEndpoints,
   ...memoryReadEndpoints,
   ...memoryRecallEndpoints,

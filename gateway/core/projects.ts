@@ -1,8 +1,10 @@
+import { breathe } from '../../runtime/base/loop.js';
 import { listModels } from '../../runtime/projects/models.js';
+import type { Projects } from '../../runtime/projects/projects.js';
 import { checkText, readText, replaceText } from '../../runtime/projects/texts.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request, type WholeReply } from '../../schemas/endpoint.js';
-import type { ProjectCreate, ProjectUpdate, TextToCheck, TextUpdate } from '../../schemas/generated/core/projects.js';
+import type { AllProjects, ProjectCreate, ProjectUpdate, TextToCheck, TextUpdate } from '../../schemas/generated/core/projects.js';
 
 const NAMESPACE = '/v1/projects/{namespace}';
 const PROJECT = `${NAMESPACE}/{project}`;
@@ -18,8 +20,28 @@ function listReply(bytes: Uint8Array): WholeReply {
   return { bytes, contentType: JSON_TYPE };
 }
 
+/** By name alone: a file that cannot be read is listed too. */
+async function allProjects(projects: Projects): Promise<AllProjects> {
+  const found: AllProjects['projects'] = [];
+  for (const namespace of projects.namespaces().toSorted()) {
+    for (const name of projects.names(namespace).toSorted()) found.push({ namespace, name });
+    await breathe();
+  }
+  return { projects: found, total: found.length };
+}
+
 /** The project endpoints: list, create, read, replace, delete, and the models of one. */
 export const projectEndpoints: Endpoint<Runtime>[] = [
+  endpoint<Runtime>({
+    method: 'GET',
+    path: '/v1/projects',
+    id: 'projects_all',
+    access: 'users',
+    summary: 'List the projects of all namespaces',
+    tag: 'projects',
+    response: 'core/projects#AllProjects',
+    handler: async ({ projects }) => ({ json: await allProjects(projects) }),
+  }),
   endpoint<Runtime>({
     method: 'GET',
     path: NAMESPACE,

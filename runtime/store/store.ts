@@ -78,6 +78,7 @@ export class Store {
   readonly conversationMessages: Table<'conversationMessages'>;
   readonly conversationFiles: Table<'conversationFiles'>;
   readonly conversationTrash: Table<'conversationTrash'>;
+  readonly questions: Table<'questions'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -135,6 +136,7 @@ export class Store {
     this.conversationMessages = new Table('conversationMessages', tables.conversationMessages, owner);
     this.conversationFiles = new Table('conversationFiles', tables.conversationFiles, owner);
     this.conversationTrash = new Table('conversationTrash', tables.conversationTrash, owner);
+    this.questions = new Table('questions', tables.questions, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

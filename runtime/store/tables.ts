@@ -1,4 +1,5 @@
 import type { Message } from '../../schemas/generated/common.js';
+import type { StoredQuestion } from '../../schemas/generated/core/questions.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
 import type { NamedModelRecord, StoredResponse } from './client-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
@@ -106,6 +107,8 @@ export interface Tables {
   conversationFiles: { key: readonly [conversation: string, id: string]; value: ConversationFile };
   /** Conversations whose messages and files wait to be removed; the value is when that was decided, in milliseconds since 1970. */
   conversationTrash: { key: string; value: number };
+  /** Test questions, by ids whose order is that of time. */
+  questions: { key: readonly [namespace: string, project: string, id: string]; value: StoredQuestion };
 }
 
 /** A table's name. */
@@ -148,4 +151,5 @@ export const TABLE_NAMES = [
   'conversationMessages',
   'conversationFiles',
   'conversationTrash',
+  'questions',
 ] as const satisfies readonly TableName[];

@@ -14,7 +14,7 @@ import { namedBody, namedForm } from '../support/worst-bodies.js';
 
 /** Stands in everything that Ann keeps. */
 const CANARY = 'marmalade7731';
-const PROJECT = '/v1/projects/anns/diary';
+const PROJECT = '/v1/projects/anns/privatebook';
 const MODEL = 'quern-tiny';
 
 /** Members of answers that say when, or how fast, and not what. */
@@ -48,7 +48,7 @@ async function furnish(ann: Person): Promise<Ids> {
     json(await ann.ask(api, 'POST', path, body, headers));
   const form = (text: string) => namedForm('core/datasets#UploadForm', {}).text.replace('\r\n\r\ntext\r\n', `\r\n\r\n${text}\r\n`);
   const { type } = namedForm('core/datasets#UploadForm', {});
-  const { config } = (await post('core', '/v1/projects/anns', { name: 'diary' })).project;
+  const { config } = (await post('core', '/v1/projects/anns', { name: 'privatebook' })).project;
   const [database] = config.rag.databases;
   const [strategy] = config.rag.data_processing_strategies;
   config.prompts = [{ name: CANARY, messages: [{ role: 'system', content: `${CANARY} {{word | default}}` }] }];
@@ -69,6 +69,7 @@ async function furnish(ann: Person): Promise<Ids> {
   const turn = { message: { content: `Keep ${CANARY}.`, attachments: [attached] } };
   const { events: told } = await ann.ask('core', 'POST', `${PROJECT}/conversations/${conversation.id}/turns`, turn);
   const { user } = JSON.parse(told[0]!);
+  const { question } = await post('core', `${PROJECT}/questions`, { query: CANARY, relevant: [{ file_hash: hash }] });
   const fact = await ann.ask('core', 'POST', `${PROJECT}/memory/add`, { content: `Ann hides ${CANARY}.` });
   let events: { event_id: string }[] = [];
   for (let tries = 0; tries < 100 && events.length === 0; tries++) {
@@ -94,7 +95,7 @@ async function furnish(ann: Person): Promise<Ids> {
   const { id: response } = await post('universal', '/v1/responses', { model: MODEL, input: `Keep ${CANARY}.`, max_output_tokens: 3 });
   const { cache_key: key } = await post('universal', '/v1/cache/prepare', { model: MODEL, messages: said.messages });
   return {
-    ...{ namespace: 'anns', project: 'diary', dataset: 'papers', dataset_id: 'papers', session_id: 'anns-session', task_id: task },
+    ...{ namespace: 'anns', project: 'privatebook', dataset: 'papers', dataset_id: 'papers', session_id: 'anns-session', task_id: task },
     ...{ file_hash: hash, database: database.name, database_name: database.name, event_id: events[0]!.event_id, server: 'anns-server' },
     ...{
       uuid: String(
@@ -109,7 +110,13 @@ async function furnish(ann: Person): Promise<Ids> {
       name: `labels-${CANARY}`,
       filename: filename ?? `anomaly-${CANARY}_ecod.json`,
     },
-    ...{ page: '1', conversation_id: conversation.id, message_id: user.id, attachment_id: user.attachments[0].id },
+    ...{
+      page: '1',
+      question_id: question.id,
+      conversation_id: conversation.id,
+      message_id: user.id,
+      attachment_id: user.attachments[0].id,
+    },
     ...{ file_id: file, cache_key: key, id: 'anns-call', example_id: 'concierge', table: 'facts', generation: '1', response_id: response },
   };
 }
