@@ -38,6 +38,12 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     load: async () => (await import('./system/status.js')).stop,
   },
   {
+    name: 'upgrade',
+    aliases: ['restart'],
+    summary: 'let this version take over from the daemon that runs, without refusing a connection',
+    load: async () => (await import('./system/upgrade.js')).upgrade,
+  },
+  {
     name: 'logs',
     summary: 'what a daemon said that a command started',
     options: ['data-dir'],

@@ -73,6 +73,7 @@ export function loadCore(): CoreAddon {
     holdSilentConnections: (port, seconds) => raised(() => native.holdSilentConnections(port, seconds)),
     peekConnection: (socket, into) => raised(() => native.peekConnection(socket, into)),
     duplicateConnection: (socket) => raised(() => native.duplicateConnection(socket)),
+    sendDatagram: (address, text) => raised(() => native.sendDatagram(address, text)),
     anomalyBackends: () => native.anomalyBackends(),
     ...audioFunctions(native),
     writeFloats: (values, into, at) => raised(() => native.writeFloats(values, into, at)),

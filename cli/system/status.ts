@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFile } from '../../gateway/daemon/lock.js';
 import { humanSize } from '../../runtime/base/sizes.js';
-import { isAlive, readOwner } from '../../runtime/hosts/owner.js';
+import { isAlive, type Owner, readOwner } from '../../runtime/hosts/owner.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Unloaded } from '../../schemas/generated/core/models.js';
 import type { Health as CoreHealth, Disk, Info } from '../../schemas/generated/core/system.js';
@@ -66,6 +66,22 @@ export const ps: Run = (call) =>
     { starts: false },
   );
 
+/** The process of the daemon that uses a data directory. Throws `unavailable` where there is none. */
+export function ownerOf(dataDir: string): Owner {
+  const owner = readOwner(lockFile(dataDir));
+  if (owner && isAlive(owner)) return owner;
+  throw new Failure('unavailable', `no daemon uses the data directory ${dataDir}; name another with --data-dir.`);
+}
+
+/** Sends a signal to a daemon. Throws `forbidden` where it belongs to another user. */
+export function signal({ pid }: Owner, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (cause) {
+    throw new Failure('forbidden', `the daemon (process ${pid}) belongs to another user: run this command as that user.`, { cause });
+  }
+}
+
 /** Takes a model out of the memory of the daemon, or without a name ends the daemon. */
 export const stop: Run = (call) => (call.words[0] === undefined ? stopDaemon(call) : stopModel(call, call.words[0]));
 
@@ -82,14 +98,8 @@ const stopModel = (call: Call, model: string): Promise<Outcome> =>
 
 /** Ends the daemon that uses the data directory; resolves when it is gone. What runs is finished first, for up to 10 s. */
 async function stopDaemon({ daemon: { dataDir }, out }: Call): Promise<Outcome> {
-  const owner = readOwner(lockFile(dataDir));
-  if (!owner || !isAlive(owner))
-    throw new Failure('unavailable', `no daemon uses the data directory ${dataDir}; name another with --data-dir.`);
-  try {
-    process.kill(owner.pid, 'SIGTERM');
-  } catch (cause) {
-    throw new Failure('forbidden', `the daemon (process ${owner.pid}) belongs to another user: stop it as that user.`, { cause });
-  }
+  const owner = ownerOf(dataDir);
+  signal(owner, 'SIGTERM');
   for (const until = Date.now() + STOP_MS; isAlive(owner); await sleep(LOOK_AGAIN_MS))
     if (Date.now() > until)
       throw new Failure(

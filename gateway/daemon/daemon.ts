@@ -12,12 +12,15 @@ import { universalEndpoints, universalSockets } from '../universal/index.js';
 import { webAssets } from '../web.js';
 import { readyAddons } from './addons.js';
 import { finishRestore } from './backup/restore.js';
+import { type ApiName, type GivenSockets, givenSockets, SUCCESSION } from './given-sockets.js';
+import { abandonHandover, handOver, lockAfter, tellPredecessor } from './handover.js';
 import { boundHeap } from './heap.js';
-import { lockDataDir } from './lock.js';
+import { type DataDirLock, lockDataDir } from './lock.js';
 import { metricsEndpoint } from './metrics.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
 import { keepPrivate } from './privacy.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
+import { meetServiceManager, tellServiceManager } from './sd-notify.js';
 import { takeShortTurns } from './short-turns.js';
 import { surviveStrayErrors } from './stray-errors.js';
 import { type ReadTls, readTls, type TlsFiles } from './tls.js';
@@ -38,6 +41,8 @@ interface Running {
 
 /** What every listener is opened with. */
 interface House {
+  /** Sockets that listen already. */
+  readonly given: GivenSockets;
   readonly transport: ChosenTransport;
   readonly options: DaemonOptions;
   readonly runtime: Runtime;
@@ -50,6 +55,8 @@ interface House {
 /** One of the APIs, and where it is served. */
 interface ServedApi {
   readonly title: string;
+  /** Whether it is one of the two that have a port of their own. */
+  readonly name?: ApiName;
   /** Names its port on the command line. */
   readonly flag: string;
   readonly endpoints: readonly Endpoint<Runtime>[];
@@ -67,7 +74,7 @@ function operatorHosts({ runtimeUrls, otlp }: DaemonOptions): string[] {
 }
 
 /** Opens one of the APIs on its address. */
-async function open({ transport, options, runtime, front, tls }: House, api: ServedApi): Promise<Listener> {
+async function open({ transport, options, runtime, front, tls, given }: House, api: ServedApi): Promise<Listener> {
   // The address that browsers use, and pages that the module file trusts, need not be named twice.
   const trusted = front?.accounts.settings.trustedOrigins ?? [];
   const access = {
@@ -92,7 +99,10 @@ async function open({ transport, options, runtime, front, tls }: House, api: Ser
     uploadFolder: join(options.dataDir, 'uploads'),
   });
   try {
-    return await transport.listen({ host: api.host, port: api.port, application, tls: tls?.identity });
+    const descriptor = api.name && given.get(api.name);
+    const listener = await transport.listen({ host: api.host, port: api.port, application, tls: tls?.identity, descriptor });
+    if (descriptor !== undefined) requireSafeBind({ ...options, host: listener.host, runtimeHost: listener.host });
+    return listener;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flag = error.code === 'AddressUnknown' ? api.flag.replace('port', 'host') : api.flag;
@@ -102,16 +112,18 @@ async function open({ transport, options, runtime, front, tls }: House, api: Ser
 
 async function openListeners(house: House, core: boolean, listeners: Listener[]): Promise<void> {
   const { options } = house;
-  const coreApi = {
+  const coreApi: ServedApi = {
     title: 'Quern core API',
+    name: 'core',
     flag: 'port',
     endpoints: coreEndpoints,
     sockets: coreSockets,
     host: options.host,
     port: options.port,
   };
-  const universalApi = {
+  const universalApi: ServedApi = {
     title: 'Quern universal runtime',
+    name: 'runtime',
     flag: 'runtime-port',
     endpoints: universalEndpoints,
     sockets: universalSockets,
@@ -121,29 +133,57 @@ async function openListeners(house: House, core: boolean, listeners: Listener[])
   for (const api of core ? [coreApi, universalApi] : [universalApi]) listeners.push(await open(house, api));
 }
 
-/** Drains once, with exit code `code`, and gives up waiting after `EXIT_LIMIT_MS` or when it is called again. */
-function ender(running: Running, release: () => void): (reason: string, code: number) => void {
+/** Makes what closes everything: running requests end first, for up to `DRAIN_MS`, and the process is gone after `EXIT_LIMIT_MS` where that hangs. */
+function closer({ runtime, front, listeners }: Running, lock: DataDirLock): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    const limit = setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
+    try {
+      runtime.endStreams();
+      await Promise.all(listeners.map((listener) => listener.drain(DRAIN_MS)));
+      await front?.close();
+      await runtime.close();
+      lock.release();
+      clearTimeout(limit);
+    } catch (error) {
+      log('error', 'closing failed', { error });
+      process.exit(1);
+    }
+  };
+  return () => {
+    closing ??= close();
+    return closing;
+  };
+}
+
+/** Ends the process once, with exit code `code`; at once when it is called again. */
+function ender(close: () => Promise<void>): (reason: string, code: number) => void {
   let ending = false;
   return (reason, code) => {
     if (ending) process.exit(1);
     ending = true;
     log('info', `${reason}: finishing what runs, up to ${DRAIN_MS / 1000} s; a second signal ends at once`);
-    setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
-    void (async () => {
-      try {
-        running.runtime.endStreams();
-        await Promise.all(running.listeners.map((listener) => listener.drain(DRAIN_MS)));
-        await running.front?.close();
-        await running.runtime.close();
-        release();
-        process.exit(code);
-      } catch (error) {
-        log('error', 'closing failed', { error });
-        process.exit(1);
-      }
-    })();
+    tellServiceManager('STOPPING=1');
+    abandonHandover();
+    void close().then(() => process.exit(code));
   };
 }
+
+/** Hands over at SIGUSR2, one time at once, what `openListeners` has opened. */
+function succeedAtSignal(dataDir: string, core: boolean, listeners: readonly Listener[], close: () => Promise<void>): void {
+  let isUnderWay = false;
+  process.on('SIGUSR2', () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    const sockets = new Map(apisOf(core).map((api, index) => [api, listeners[index]!.descriptor]));
+    void handOver({ dataDir, sockets, close }).finally(() => {
+      isUnderWay = false;
+    });
+  });
+}
+
+/** The APIs that have a port, in the order in which they are opened. */
+const apisOf = (core: boolean): ApiName[] => (core ? ['core', 'runtime'] : ['runtime']);
 
 /** How requests are carried, as health tells it. */
 function transportName({ name, fallbackReason }: ChosenTransport, { tls }: DaemonOptions): string {
@@ -170,11 +210,16 @@ function keepCertificate(files: TlsFiles, { warnings }: ReadTls, listeners: read
 export async function startDaemon(options: DaemonOptions, { core }: { core: boolean }): Promise<void> {
   const started = performance.now();
   boundHeap();
-  requireSafeBind(options);
+  meetServiceManager();
+  const isSuccessor = SUCCESSION in process.env;
   allowEnv(options.allowedEnv, options.accounts !== null);
   await readyAddons();
+  const given = givenSockets(apisOf(core));
+  if (given.size === 0) requireSafeBind(options);
   const tls = options.tls ? readTls(options.tls) : undefined;
-  const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
+  if (isSuccessor) tellPredecessor('loaded');
+  const take = (): DataDirLock => lockDataDir(options.dataDir, options.allowNetworkFs);
+  const lock = isSuccessor ? await lockAfter(take) : take();
   finishRestore(options.dataDir);
   keepPrivate(options.dataDir);
   const transport = createTransport();
@@ -197,7 +242,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
         const served = { endpoints: universalEndpoints, sockets: universalSockets };
         const api = { title: 'Quern local runner', flag: 'port', ...served, host: '127.0.0.1', port };
-        listeners.push(await open({ transport, options, runtime, front, tls: undefined }, api));
+        listeners.push(await open({ transport, options, runtime, front, tls: undefined, given: new Map() }, api));
         log('info', `local_accel: our own engine answers on port ${port}`, { contextSize });
       },
     });
@@ -212,7 +257,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
         hosts: operatorHosts(options),
       });
     }
-    await openListeners({ transport, options, runtime, front, tls }, core, listeners);
+    await openListeners({ transport, options, runtime, front, tls, given }, core, listeners);
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.drain(0)));
     await front?.close();
@@ -222,9 +267,11 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   }
   takeShortTurns();
   runtime.hub.sweep();
-  const end = ender({ runtime, front, listeners }, () => lock.release());
+  const close = closer({ runtime, front, listeners }, lock);
+  const end = ender(close);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
+  if (process.platform !== 'win32') succeedAtSignal(options.dataDir, core, listeners, close);
   if (options.tls && tls) keepCertificate(options.tls, tls, listeners);
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
   if (!options.apiKey && !front && ![options.host, options.runtimeHost].every(isLoopback))
@@ -232,4 +279,6 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   const signInAt = front?.accounts.settings.origin;
   const ports = listeners.map(({ port }) => port);
   process.stdout.write(greeting({ options, core, ports, readyMs: performance.now() - started, signInAt }));
+  if (isSuccessor) tellPredecessor('serving');
+  else tellServiceManager('READY=1');
 }

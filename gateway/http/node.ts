@@ -38,7 +38,10 @@ export function nodeTransport(): Transport {
 export type Take = (descriptor: number, open: number) => boolean;
 
 /** Opens a port on node:http. Without `take` all connections stay there. */
-export async function listenOnNode({ host, port, application, limits: given, tls }: ListenOptions, take?: Take): Promise<Listener> {
+export async function listenOnNode(
+  { host, port, application, limits: given, tls, descriptor }: ListenOptions,
+  take?: Take,
+): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...given };
   const state: NodeListenerState = { limits, draining: false, lingers: new Set(), closing: new WeakSet() };
   const settings = {
@@ -67,9 +70,10 @@ export async function listenOnNode({ host, port, application, limits: given, tls
   const peers = serveSockets(server, application, state);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(host, port, error)));
-    server.listen({ host, port, exclusive: true }, resolve);
+    server.listen(descriptor === undefined ? { host, port, exclusive: true } : { fd: descriptor }, resolve);
   });
   if (take) divert(server, (descriptor) => take(descriptor, open));
+  const bound = server.address() as { address: string; port: number };
   let drained: Promise<void> | undefined;
   const drain = async (deadlineMs: number): Promise<void> => {
     state.draining = true;
@@ -86,7 +90,11 @@ export async function listenOnNode({ host, port, application, limits: given, tls
     for (const peer of peers.keys()) peer.terminate();
   };
   return {
-    port: (server.address() as { port: number }).port,
+    host: bound.address,
+    port: bound.port,
+    get descriptor() {
+      return handleOf(server)?.fd ?? -1;
+    },
     ...(secure ? { renewTls: (identity: TlsIdentity) => secure.setSecureContext(identity) } : {}),
     drain: (deadlineMs) => {
       drained ??= drain(deadlineMs);
@@ -116,10 +124,13 @@ interface InnerHandle {
   close(): void;
 }
 
+/** The inner listener; none once it is closed. */
+const handleOf = (server: Server | TlsServer): InnerHandle | null => (server as unknown as { _handle: InnerHandle | null })._handle;
+
 function divert(server: Server | TlsServer, take: (descriptor: number) => boolean): void {
-  const { _handle: listener } = server as unknown as { _handle: InnerHandle };
-  const { onconnection: serve } = listener;
-  if (!serve) return;
+  const listener = handleOf(server);
+  const serve = listener?.onconnection;
+  if (!listener || !serve) return;
   listener.onconnection = (error, connection) => {
     if (!error && take(connection?.fd ?? -1)) connection?.close();
     else serve.call(listener, error, connection);

@@ -166,11 +166,17 @@ export interface ListenOptions {
   readonly limits?: Partial<TransportLimits>;
   /** Serves https and wss instead of http and ws. */
   readonly tls?: TlsIdentity | undefined;
+  /** A TCP socket that listens already, by its descriptor, which belongs to the listener from then on; host and port are those that it has. */
+  readonly descriptor?: number | undefined;
 }
 
 /** An open port. */
 export interface Listener {
+  /** The address that it is bound to. */
+  readonly host: string;
   readonly port: number;
+  /** The descriptor of the listening socket, while it is open; -1 where it is not known. */
+  readonly descriptor: number;
   /** Serves connections from now on with another certificate; there where one listens with TLS. */
   renewTls?(identity: TlsIdentity): void;
   /** Takes no new connections, lets running requests end for up to `deadlineMs`, then closes everything. */

@@ -50,8 +50,9 @@ export function uwsTransport(looks = process.platform === 'linux'): Transport {
   for (const name of names) {
     try {
       const module = require(name) as UwsModule;
-      // What is encrypted cannot be looked at before the library has it, which would misread chunked bodies then.
-      return { name: 'uws', listen: (options) => (options.tls ? listenOnNode(options) : listen(module, options, looks)) };
+      // What is encrypted cannot be looked at before the library has it, which would misread chunked bodies then. The library opens its ports itself.
+      const isForNode = (options: ListenOptions) => options.tls !== undefined || (!looks && options.descriptor !== undefined);
+      return { name: 'uws', listen: (options) => (isForNode(options) ? listenOnNode(options) : listen(module, options, looks)) };
     } catch (error) {
       reasons.push(`${name}: ${(error as Error).message.split('\n')[0]}`);
     }
@@ -96,7 +97,11 @@ async function listen(uws: UwsModule, options: ListenOptions, looks: boolean): P
     await closed;
   };
   return {
+    host: door.host,
     port: door.port,
+    get descriptor() {
+      return door.descriptor;
+    },
     drain: (deadlineMs) => {
       drained ??= drain(deadlineMs);
       return drained;
@@ -128,7 +133,9 @@ async function ownDoor(uws: UwsModule, app: UwsApp, { host, port }: ListenOption
     throw listenFailure(host, port, await reasonOf(host, port));
   }
   return {
+    host,
     port: uws.us_socket_local_port(token),
+    descriptor: -1,
     drain: async () => uws.us_listen_socket_close(token),
   };
 }

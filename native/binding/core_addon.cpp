@@ -83,6 +83,12 @@ Napi::Value duplicate_connection(const Napi::CallbackInfo& info) {
   });
 }
 
+Napi::Value send_datagram(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    return Napi::Boolean::New(info.Env(), quern::send_datagram(text(info[0], "address"), text(info[1], "text")));
+  });
+}
+
 Napi::Value write_floats(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const std::vector<float> values = float32_array(info[0], "values");
@@ -106,6 +112,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("holdSilentConnections", Napi::Function::New(env, hold_silent_connections, "holdSilentConnections"));
   exports.Set("peekConnection", Napi::Function::New(env, peek_connection, "peekConnection"));
   exports.Set("duplicateConnection", Napi::Function::New(env, duplicate_connection, "duplicateConnection"));
+  exports.Set("sendDatagram", Napi::Function::New(env, send_datagram, "sendDatagram"));
   exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
   exports.Set("writeFloats", Napi::Function::New(env, write_floats, "writeFloats"));
   AnomalyFitObject::define(env, exports);

@@ -33,6 +33,8 @@ export interface CoreAddon extends AudioFunctions {
   peekConnection(socket: number, into: Uint8Array): number;
   /** Sync. A second descriptor of a connection, which outlives the first and belongs to the caller; -1 where the system gives none. */
   duplicateConnection(socket: number): number;
+  /** Sync. Sends one datagram to a Unix socket, given by its path or, behind an `@`, its abstract name. False where it cannot be sent. */
+  sendDatagram(address: string, text: string): boolean;
   /** Sync. The names of the anomaly detectors, in alphabetical order. */
   anomalyBackends(): string[];
   /**

@@ -6,8 +6,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #endif
 
@@ -61,6 +65,21 @@ size_t peek(int socket, std::span<uint8_t> into) noexcept {
 int duplicate(int socket) noexcept {
   return ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
 }
+
+bool send_datagram(std::string_view address, std::string_view text) noexcept {
+  sockaddr_un to{};
+  if (address.empty() || address.size() >= sizeof to.sun_path) return false;
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path, address.data(), address.size());
+  if (to.sun_path[0] == '@') to.sun_path[0] = '\0';
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+  if (socket < 0) return false;
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
+  const ssize_t sent = ::sendto(socket, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&to), size);
+  ::close(socket);
+  return sent == static_cast<ssize_t>(text.size());
+}
 #else
 bool limit_receive_buffers(uint16_t, int) noexcept {
   return false;
@@ -72,6 +91,10 @@ size_t peek(int, std::span<uint8_t>) noexcept {
 
 int duplicate(int) noexcept {
   return -1;
+}
+
+bool send_datagram(std::string_view, std::string_view) noexcept {
+  return false;
 }
 #endif
 

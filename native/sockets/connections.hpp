@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace quern {
 
@@ -20,5 +21,9 @@ size_t peek(int socket, std::span<uint8_t> into) noexcept;
 
 /// A second descriptor of the same connection, which stays open when the first is closed; -1 where there is none.
 int duplicate(int socket) noexcept;
+
+/// Sends one datagram to a Unix socket, given by its path or, behind an `@`, by its abstract name. False where it
+/// cannot be sent, and on Windows.
+bool send_datagram(std::string_view address, std::string_view text) noexcept;
 
 }  // namespace quern

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive, type Owner, readOwner } from '../../runtime/hosts/owner.js';
+import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+
+const MAIN = join(import.meta.dirname, '../../cli/main.js');
+const CHAT = '/v1/projects/default/quickstart/chat/completions';
+
+/** The status of a request on a connection of its own; the error's code where there is none. */
+function ask(url: string): Promise<number | string> {
+  return new Promise((resolve) => {
+    request(url, { agent: false }, (answer) => answer.resume().on('end', () => resolve(answer.statusCode ?? 0)))
+      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'failed'))
+      .end();
+  });
+}
+
+async function until(condition: () => boolean, limitMs = 20_000): Promise<void> {
+  for (const end = Date.now() + limitMs; !condition(); await sleep(5)) if (Date.now() > end) throw new Error('it did not happen in time');
+}
+
+describe('a daemon that hands over', () => {
+  let daemon: DaemonUnderTest;
+  /** Who has the data directory; nobody has it for a moment of the handover. */
+  const owner = (): Owner => readOwner(join(daemon.dataDir, 'quern.lock')) ?? { pid: 0, started: '' };
+  const where = (): string[] => [
+    '--port',
+    new URL(daemon.core).port,
+    '--runtime-port',
+    new URL(daemon.runtime).port,
+    '--data-dir',
+    daemon.dataDir,
+  ];
+  const children = (pid: number): number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
+
+  beforeEach(async () => {
+    daemon = await startDaemon();
+  });
+  afterEach(async () => {
+    const last = owner();
+    await runToEnd(['stop', ...where()]);
+    const isLeft = last.pid > 0 && isAlive(last);
+    // Nothing of a test that failed may hold the pipes of this process open.
+    if (isLeft) process.kill(last.pid, 'SIGKILL');
+    daemon.child.kill('SIGKILL');
+    assert.equal(isLeft, false);
+  });
+
+  it('refuses no connection, lets a stream end and keeps what was said', async () => {
+    const first = owner();
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Tell me a long story.' }], stream: true, max_tokens: 24 });
+    const headers = { 'content-type': 'application/json', 'x-session-id': 'before' };
+    const streamed = fetch(`${daemon.core}${CHAT}`, { method: 'POST', headers, body }).then((answer) => answer.text());
+    let isDone = false;
+    const seen = new Map<number | string, number>();
+    const asking = Array.from({ length: 4 }, async () => {
+      for (; !isDone; await sleep(5)) {
+        const status = await ask(`${daemon.core}/health/liveness`);
+        seen.set(status, (seen.get(status) ?? 0) + 1);
+      }
+    });
+    const { code, output } = await runToEnd(['upgrade', '--json', ...where()]);
+    isDone = true;
+    await Promise.all(asking);
+    assert.equal(code, 0, output);
+    const said = JSON.parse(output.slice(output.indexOf('{'))) as { from: number; to: number };
+    assert.deepEqual([said.from, said.to], [first.pid, owner().pid]);
+    assert.deepEqual([...seen.keys()], [200], JSON.stringify([...seen]));
+    assert.match(await streamed, /data: \[DONE\]\s*$/);
+    const history = (await (await fetch(`${daemon.core}/v1/projects/default/quickstart/chat/sessions/before/history`)).json()) as {
+      messages: unknown[];
+    };
+    assert.equal(history.messages.length, 2);
+  });
+
+  it('goes on where the next program does not start, and says why', async () => {
+    const first = owner();
+    writeFileSync(join(daemon.dataDir, 'upgrade.json'), JSON.stringify({ program: [process.execPath, '-e', 'process.exit(3)'] }));
+    daemon.child.kill('SIGUSR2');
+    await until(() => daemon.output().includes('this one goes on'));
+    assert.deepEqual([await ask(`${daemon.core}/health`), owner().pid], [200, first.pid]);
+    assert.match(readFileSync(join(daemon.dataDir, 'upgrade.json'), 'utf8'), /"failed":".*did not load/);
+  });
+
+  it('leaves one of both serving when either is killed', async () => {
+    // The next one, as soon as it is there.
+    let { pid } = owner();
+    process.kill(pid, 'SIGUSR2');
+    await until(() => children(pid).length > 0);
+    process.kill(children(pid)[0]!, 'SIGKILL');
+    assert.equal(await ask(`${daemon.core}/health`), 200);
+    // The next one, once the first has closed its store.
+    await until(() => daemon.output().includes('this one goes on'));
+    ({ pid } = owner());
+    process.kill(pid, 'SIGUSR2');
+    const [second] = await until(() => children(pid).length > 0).then(() => children(pid));
+    await until(() => owner().pid === second);
+    process.kill(second!, 'SIGKILL');
+    assert.equal(await ask(`${daemon.core}/health`), 200);
+    // The first one, while the next one waits for the data directory.
+    ({ pid } = owner());
+    process.kill(pid, 'SIGUSR2');
+    await until(() => children(pid).length > 0);
+    const heir = children(pid).at(-1)!;
+    await sleep(300);
+    process.kill(pid, 'SIGKILL');
+    await until(() => owner().pid === heir);
+    assert.equal(await ask(`${daemon.core}/health`), 200);
+  });
+});
+
+describe('sockets that a service manager has opened', () => {
+  const listen = async (port: number): Promise<Server> => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return server;
+  };
+
+  it('are served, and stay open behind the daemon', async () => {
+    const ports = [await freePort(), await freePort()];
+    const servers = await Promise.all(ports.map(listen));
+    const descriptors = servers.map((server) => (server as unknown as { _handle: { fd: number } })._handle.fd);
+    const dataDir = emptyDataDir();
+    // LISTEN_PID names the process that reads it.
+    const script = `LISTEN_PID=$$ LISTEN_FDS=2 exec "${process.execPath}" "${MAIN}" start --data-dir "${dataDir}"`;
+    const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit', ...descriptors] });
+    for (const server of servers) server.close();
+    let output = '';
+    child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await until(() => output.includes('Try it'));
+    assert.ok(
+      ports.every((port) => output.includes(`:${port}`)),
+      output,
+    );
+    assert.deepEqual(await Promise.all(ports.map((port) => ask(`http://127.0.0.1:${port}/health`))), [200, 200]);
+    child.kill('SIGTERM');
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    assert.equal(code, 0);
+  });
+});
