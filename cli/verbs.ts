@@ -154,8 +154,13 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
   {
     name: 'config try',
     words: 'GENERATION',
-    summary: 'run recorded chats again on the settings of a generation',
-    flags: { ...PROJECT_FLAG, last: { value: 'N', isNumber: true, meaning: 'how many of the newest (5)' } },
+    summary: 'run recorded chats again, or ask questions, on the settings of a generation',
+    flags: {
+      ...PROJECT_FLAG,
+      last: { value: 'N', isNumber: true, meaning: 'how many of the newest chats (5; none where questions are given)' },
+      question: { value: 'TEXT', many: true, meaning: 'a question for now and for then; may be given several times' },
+      database: { value: 'NAME', meaning: 'the database of the questions' },
+    },
     load: async () => (await import('./data/config.js')).tryGeneration,
   },
   {

@@ -5,11 +5,11 @@ import { type Problem, pathText } from '../../runtime/config/problems.js';
 import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { validateConfig } from '../../runtime/config/validate.js';
 import { Failure } from '../../schemas/errors.js';
-import type { Diff, DryRunReply, GenerationList } from '../../schemas/generated/core/generations.js';
+import type { Diff, DryRunReply, GenerationList, QuestionAnswer } from '../../schemas/generated/core/generations.js';
 import type { ProjectReply } from '../../schemas/generated/core/projects.js';
 import { route, withDaemon } from '../daemon/client.js';
 import { harmless } from '../output.js';
-import { type Call, numberOf, type Run } from '../verb.js';
+import { type Call, numberOf, type Run, textOf } from '../verb.js';
 
 interface Checked {
   readonly stored: Record<string, unknown>;
@@ -94,24 +94,37 @@ export const generations: Run = (call) =>
     };
   });
 
-/** Runs recorded chats again on the settings of a generation, and says which change. */
+/** An answer with where its passages come from. */
+function answerLine({ response, error, passages }: QuestionAnswer): string {
+  const sources = [...new Set(passages.map(({ source, id }) => source ?? id))];
+  return harmless(`${response ?? error ?? ''}${sources.length > 0 ? `  [${sources.join(', ')}]` : ''}`);
+}
+
+/** Runs recorded chats again, or asks questions, on the settings of a generation, and says which change. */
 export const tryGeneration: Run = (call) =>
   withDaemon(call, async (daemon) => {
     const last = numberOf(call, 'last');
-    const json = last === undefined ? {} : { last };
+    const database = textOf(call, 'database');
+    const questions = ((call.flags.question ?? []) as readonly string[]).map((query) => ({ query, ...(database ? { database } : {}) }));
+    const json = { ...(last === undefined ? {} : { last }), ...(questions.length > 0 ? { questions } : {}) };
     const reply = await daemon.ask<DryRunReply>(`${generationsOf(call)}${route`/${call.words[0]!}/dry-run`}`, { json });
     const { out } = call;
     return {
       result: reply,
       show: () => {
-        if (reply.runs.length === 0)
+        for (const { query, now, would, differs } of reply.questions) {
+          out.line(out.style('bold', harmless(query)));
+          out.line(`  now   ${answerLine(now)}`);
+          out.line(`  then  ${answerLine(would)}${differs.length > 0 ? `  (${differs.join(', ')})` : ''}`);
+        }
+        if (reply.runs.length + reply.questions.length === 0)
           return out.line('no chat is recorded that could be run again; chats are recorded where events.content is full');
         for (const { question, recorded, replayed, differs } of reply.runs) {
           out.line(out.style('bold', harmless(question ?? '(no question)')));
           out.line(`  was  ${harmless(recorded.response ?? recorded.error ?? '')}`);
           out.line(`  now  ${harmless(replayed.response ?? replayed.error ?? '')}${differs.length > 0 ? `  (${differs.join(', ')})` : ''}`);
         }
-        return out.line(`${reply.changed} of ${reply.runs.length} change`);
+        return out.line(`${reply.changed} of ${reply.runs.length + reply.questions.length} change`);
       },
     };
   });

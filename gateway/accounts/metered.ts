@@ -31,6 +31,7 @@ export function metered(runtime: Runtime, { admit, spent }: Budget): Runtime {
     } satisfies Runtime['completions'],
     chat: changed(chat, {
       complete: (call, signal) => paid(() => chat.complete({ ...call, spent }, signal)),
+      tried: (namespace, project, question, config, signal) => paid(() => chat.tried(namespace, project, question, config, signal, spent)),
       replay: (namespace, project, id, wish, signal) => paid(() => chat.replay(namespace, project, id, wish, signal, spent)),
       decide: (namespace, project, id, decision, signal) => paid(() => chat.decide(namespace, project, id, decision, signal, spent)),
     }),

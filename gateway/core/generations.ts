@@ -1,7 +1,9 @@
+import { trialDifferences } from '../../runtime/chat/trial.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
-import type { DryRun, DryRunReply, DryRunRequest } from '../../schemas/generated/core/generations.js';
+import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { DryRun, DryRunReply, DryRunRequest, TrialQuestion, TriedQuestion } from '../../schemas/generated/core/generations.js';
 
 const GENERATIONS = '/v1/projects/{namespace}/{project}/generations';
 const GENERATION = `${GENERATIONS}/{generation}`;
@@ -33,22 +35,41 @@ async function replayable({ events }: Runtime, at: Place, most: number): Promise
   return ids;
 }
 
-/** Runs recorded chats again on the settings of a generation, one after the other. */
+/** Asks a question on the settings of now and on those of a generation. */
+async function tried(
+  { chat }: Runtime,
+  at: Place,
+  question: TrialQuestion,
+  config: ProjectConfig,
+  signal: AbortSignal,
+): Promise<TriedQuestion> {
+  const now = await chat.tried(...at, question, undefined, signal);
+  const would = await chat.tried(...at, question, config, signal);
+  return { query: question.query, database: question.database ?? null, now, would, differs: trialDifferences(now, would) };
+}
+
+const CHANGES: ReadonlySet<string> = new Set(['text', 'passages', 'status']);
+const isChanged = ({ differs }: { readonly differs: readonly string[] }): boolean => differs.some((what) => CHANGES.has(what));
+
+/** Runs recorded chats, or asks questions, on the settings of a generation, one after the other. */
 async function dryRun(runtime: Runtime, request: Request): Promise<DryRunReply> {
   const { chat, events, generations } = runtime;
   const at = place(request);
   const generation = numberOf(request);
-  const { events: named, last = DEFAULT_LAST } = request.body as DryRunRequest;
+  const { events: named, last, questions = [] } = request.body as DryRunRequest;
   const config = await generations.config(...at, generation);
   const runs: DryRun[] = [];
-  for (const id of named ?? (await replayable(runtime, at, last))) {
+  // Questions take the place of recorded chats, unless those are asked for too.
+  const most = last ?? (questions.length > 0 ? 0 : DEFAULT_LAST);
+  for (const id of named ?? (await replayable(runtime, at, most))) {
     const { recorded, replayed, differs, notes } = await chat.replay(...at, id, { config }, request.signal);
     const { messages = [] } = (await events.get(...at, id)).data as { messages?: { role: string; content: unknown }[] };
     const said = messages.findLast(({ role }) => role === 'user')?.content;
     runs.push({ event_id: id, question: typeof said === 'string' ? said : null, recorded, replayed, differs, notes });
   }
-  const changed = runs.filter(({ differs }) => differs.some((what) => what === 'text' || what === 'passages' || what === 'status')).length;
-  return { generation, runs, changed };
+  const answers: TriedQuestion[] = [];
+  for (const question of questions) answers.push(await tried(runtime, at, question, config, request.signal));
+  return { generation, runs, questions: answers, changed: [...runs, ...answers].filter(isChanged).length };
 }
 
 /** What a project file said, from change to change: list, read, compare, try and restore. */
@@ -94,7 +115,7 @@ export const generationEndpoints: Endpoint<Runtime>[] = [
     names: NAMES,
     id: 'generation_dry_run',
     access: 'writers',
-    summary: 'Run recorded chats again on the settings of a generation, and say what changes',
+    summary: 'Run recorded chats again, or ask questions, on the settings of a generation, and say what changes',
     tag,
     body: 'core/generations#DryRunRequest',
     response: 'core/generations#DryRunReply',

@@ -1,8 +1,9 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
-import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { DecisionReply } from '../../schemas/generated/core/chat.js';
 import type { ReplayReply } from '../../schemas/generated/core/events.js';
+import type { QuestionAnswer, TrialQuestion } from '../../schemas/generated/core/generations.js';
 import type { Spent } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
@@ -17,6 +18,7 @@ import { type ChatCall, chosenModel, openTurn, type PausedChat, resumeTurn, type
 import { type ReplayWish, replayed } from './replay.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
+import { trialOf } from './trial.js';
 import type { ChatTurn } from './turn.js';
 
 export type { ChatCall } from './open-turn.js';
@@ -145,6 +147,20 @@ export class Chat {
     if (!events) throw new Failure('not_found', 'No events are kept here.');
     const history = (session: string): Promise<Message[]> => this.#sessions.read([namespace, project, session]);
     return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open({ ...call, spent }, on, signal) }, id, wish);
+  }
+
+  /** What the project answers to a question on its settings, or on `config`; see `trialOf`. `spent` is told what it costs. Throws as `Projects.load` does. */
+  async tried(
+    namespace: string,
+    project: string,
+    question: TrialQuestion,
+    config: ProjectConfig | undefined,
+    signal: AbortSignal,
+    spent?: Spent,
+  ): Promise<QuestionAnswer> {
+    const loaded = this.#parts.projects.load(namespace, project);
+    const on = config ? { ...loaded, config } : loaded;
+    return trialOf(on, question, signal, (call) => this.#open({ ...call, spent }, on, signal));
   }
 
   #open(call: ChatCall, project: LoadedProject, signal: AbortSignal): Promise<ChatTurn> {

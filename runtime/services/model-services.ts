@@ -76,9 +76,9 @@ export function modelServices({ core, outbound, runtimePort, chats, need = needN
     },
     embed: async (model, texts, signal, { urgency, settings }) =>
       (await core.encoders.embed({ model, settings, urgency, signal }, texts)).vectors,
-    rerank: async (model, query, texts, { timeoutMs, normalise, signal }) => {
+    rerank: async (model, query, texts, { timeoutMs, normalise, isRequested = false, signal }) => {
       const service = await encodersOf(model);
-      const { scores } = await needOf(model)(model.model, { signal }, () => {
+      const { scores } = await (isRequested ? needNothing : needOf(model))(model.model, { signal }, () => {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
         return service.rerank({ model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited }, query, texts);
       });

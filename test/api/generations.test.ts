@@ -169,6 +169,46 @@ const TRYING: Scenario[] = [
     },
   },
   {
+    name: 'questions are asked on both settings, and no recorded chat',
+    method: 'POST',
+    path: '/v1/projects/ns/p/generations/4/dry-run',
+    body: { questions: [{ query: 'Where does the volcano erupt?' }, { query: 'Hello', database: 'none' }] },
+    json: ({ runs, questions: [volcano, unknown], changed: count }) => {
+      assert.deepEqual([runs, count], [[], 1]);
+      const { now, would, differs } = volcano;
+      assert.ok(now.passages.length < would.passages.length, 'the settings of now take one passage');
+      assert.deepEqual(would.passages[0], now.passages[0]);
+      assert.deepEqual([now.error, would.error, differs.includes('passages'), now.model], [null, null, true, 'plain']);
+      assert.match(now.passages[0].content, /volcano/i);
+      assert.equal(typeof would.response, 'string');
+      assert.match(unknown.now.error, /no database "none" in these settings; they have /);
+      assert.deepEqual([unknown.database, unknown.differs], ['none', []]);
+    },
+  },
+  {
+    name: 'the same settings answer the same',
+    method: 'POST',
+    path: '/v1/projects/ns/p/generations/5/dry-run',
+    body: { questions: [{ query: 'Where does the volcano erupt?' }], last: 1 },
+    json: ({ runs, questions: [{ differs }] }) => assert.deepEqual([runs.length, differs], [1, []]),
+  },
+  {
+    name: 'an empty question',
+    method: 'POST',
+    path: '/v1/projects/ns/p/generations/5/dry-run',
+    body: { questions: [{ query: '  ' }] },
+    status: 422,
+    contains: ['query'],
+  },
+  {
+    name: 'too many questions',
+    method: 'POST',
+    path: '/v1/projects/ns/p/generations/5/dry-run',
+    body: { questions: Array.from({ length: 21 }, () => ({ query: 'x' })) },
+    status: 422,
+    contains: ['questions'],
+  },
+  {
     name: 'an event that is not there',
     method: 'POST',
     path: '/v1/projects/ns/p/generations/5/dry-run',

@@ -18,6 +18,8 @@ export interface RerankWork {
   readonly timeoutMs: number;
   /** True for scores from 0 to 1, false for those that the model itself gives. */
   readonly normalise: boolean;
+  /** A request named the model, and no project file: it is not fetched where it is missing. */
+  readonly isRequested?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -38,6 +40,8 @@ export interface MeansParts {
   readonly embedder: () => Embedder;
   readonly models: ModelMeans;
   readonly outbound: Outbound;
+  /** The reranking model that the question names itself. */
+  readonly requestedReranker?: string | undefined;
   readonly signal: AbortSignal;
   /** As in `Retrieval.ask`. */
   readonly onStep?: ((step: string) => void) | undefined;
@@ -89,7 +93,8 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
       const own = scope.config.runtime?.models.find((one) => one.name === name);
       if (own) return models.rerank(own, query, texts, how);
       // Not one of the project's models: the id of one of our own runtime, as command lines give it.
-      return models.rerank({ name, provider: 'universal', model: name }, query, texts, how).catch((error: unknown) => {
+      const isRequested = name === parts.requestedReranker;
+      return models.rerank({ name, provider: 'universal', model: name }, query, texts, { ...how, isRequested }).catch((error: unknown) => {
         throw error instanceof Failure && error.kind === 'not_found' ? unknownModel(scope, name, error) : error;
       });
     },
@@ -135,7 +140,17 @@ export function createRetrieval(parts: RetrievalParts): Retrieval {
       try {
         const store = await parts.openStore(scope, database);
         const embedder = (): Embedder => parts.embedderFor(scope, database, embeddingOf(database));
-        const means = meansOf({ scope, database, store, embedder, models: parts, outbound: parts.outbound, signal, onStep });
+        const means = meansOf({
+          scope,
+          database,
+          store,
+          embedder,
+          models: parts,
+          outbound: parts.outbound,
+          requestedReranker: question.rerankModel,
+          signal,
+          onStep,
+        });
         const hits = withinLimits(await means.retrieve(plan.type, plan.options, query), strategy, question);
         const warnings = hits.length > 0 || !query.filter ? [] : await unknownKeys(query, query.filter, store, means);
         return { hits, database: database.name, strategy: strategy.name, timeMs: performance.now() - startMs, warnings };
