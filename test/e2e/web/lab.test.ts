@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+
+const has = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
+const TEXTS = {
+  'returns.md': '# Returns\n\nGoods can be returned within 30 days of the delivery.',
+  'guarantee.md': '# Guarantee\n\nFrames have a guarantee of five years, and tyres of six months.',
+  'postage.md': '# Postage\n\nParcels to islands take three more days.',
+};
+
+describe('the retrieval lab', { skip: NO_BROWSER }, () => {
+  const stage = new WebStage();
+  const ask = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${stage.daemon.core}/v1/projects/default/quickstart${path}`, {
+      ...(body === undefined ? {} : { method: 'POST' }),
+      ...(body instanceof FormData
+        ? { body }
+        : body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+
+  before(async () => {
+    await ask('/datasets', { name: 'shop', database: 'main_database', data_processing_strategy: 'universal_processor' });
+    const form = new FormData();
+    for (const [name, text] of Object.entries(TEXTS)) form.append('files', new Blob([text]), name);
+    await ask('/datasets/shop/data/bulk', form);
+    await ask('/datasets/shop/process', {});
+  });
+
+  it('asks two strategies beside each other, explains scores, and filters', async () => {
+    const { browser } = stage;
+    await stage.open('lab');
+    await browser.fill('[data-question]', 'How long is the guarantee of tyres?');
+    await browser.press('Enter');
+    await browser.until(`document.querySelectorAll('.columns section ol li').length >= 4`);
+    assert.match(await browser.value<string>(`document.querySelector('.columns li').innerText`), /guarantee\.md/);
+    await browser.click('Why this score', '.columns li');
+    assert.match(await browser.value<string>(`document.querySelector('.columns dl').innerText`), /Words[\s\S]*BM25[\s\S]*Fusion/);
+    await browser.value(`document.querySelector('.columns li input[type=checkbox]').click()`);
+    await stage.inspect('lab-found');
+    await browser.click('Add a filter');
+    await browser.fill('[aria-label="Metadata 1"]', 'file_name');
+    await browser.fill('[aria-label="Value 1"]', 'postage.md');
+    await browser.click('Ask', 'form');
+    await browser.until(`document.querySelectorAll('.columns section ol li').length === 2 && ${has('postage.md')}`);
+    await browser.click('Remove condition 1');
+    await browser.click('Ask', 'form');
+    await browser.until(`document.querySelectorAll('.columns section ol li').length >= 4`);
+  });
+
+  it('keeps a question with its right passages, and measures the strategies by it', async () => {
+    const { browser } = stage;
+    await browser.click('Keep as a test question');
+    await browser.until(has('1 right passage'));
+    await browser.click('Measure the chosen strategies');
+    await browser.until(has('100 %'));
+    await stage.inspect('lab-measured');
+    await browser.click('guarantee.md', '.columns li');
+    await browser.until(`document.querySelector('mark')?.innerText.includes('five years')`);
+    await stage.inspect('data-file-text');
+    await stage.open('lab');
+    await browser.click('Remove the question');
+    await browser.until(has('None yet.'));
+  });
+});
