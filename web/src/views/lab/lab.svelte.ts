@@ -1,5 +1,6 @@
 /** A question to several strategies at once, and what is known of its right answers. */
 
+import type { QuestionReply, StoredQuestion } from '$schemas/core/questions';
 import type { DatabaseList, QueryReply, QueryResult } from '$schemas/core/rag';
 import { get, isAbort, send, sentence } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
@@ -10,17 +11,6 @@ export interface Way {
   readonly database: string;
   readonly strategy: string;
   readonly type: string;
-}
-
-/** A question with its right answers, as the daemon keeps it. */
-export interface SavedQuestion {
-  readonly id: string;
-  readonly query: string;
-  readonly database?: string | null;
-  readonly filters?: unknown;
-  readonly relevant: readonly { readonly file_hash: string; readonly chunk_id?: string | null; readonly text?: string | null }[];
-  readonly note?: string | null;
-  readonly created_at: string;
 }
 
 /** One strategy and what it found. */
@@ -133,7 +123,7 @@ export class Lab {
   }
 
   /** Keeps the question with the passages that were marked. */
-  async save(): Promise<SavedQuestion> {
+  async save(): Promise<void> {
     const filters = filtersOf(this.conditions);
     const relevant = [...this.relevant.values()].map(({ metadata, document_id: document, chunk_id: chunk, content }) => ({
       file_hash: String(metadata.file_hash ?? document),
@@ -142,11 +132,11 @@ export class Lab {
     }));
     const [first] = this.columns;
     const body = { query: this.question, ...(first ? { database: first.way.database } : {}), ...(filters ? { filters } : {}), relevant };
-    return send<SavedQuestion>(`${this.#path}/questions`, body);
+    await send<QuestionReply>(`${this.#path}/questions`, body);
   }
 
   /** Takes a kept question up again. */
-  take({ query, filters }: SavedQuestion): void {
+  take({ query, filters }: StoredQuestion): void {
     this.type(query);
     this.conditions = conditionsOf(filters);
     this.relevant = new Map();
