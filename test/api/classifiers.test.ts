@@ -92,7 +92,13 @@ function table(root: string): Scenario[] {
           assert.equal(folds, 4);
           assert.ok(accuracy > 0.4 && accuracy < 0.9);
           assert.deepEqual(Object.keys(labels), LABELS);
-          for (const one of Object.values<Body>(labels)) assert.equal(one.support, 16);
+          for (const [label, one] of Object.entries<Body>(labels)) {
+            assert.equal(one.support, 16);
+            const given = Object.entries<number>(one.given);
+            assert.ok(given.every(([other]) => LABELS.includes(other)));
+            assert.ok(Math.abs(given.reduce((sum, [, samples]) => sum + samples, 0) - 16) < 1e-6, label);
+            assert.ok(Math.abs((one.given[label] ?? 0) / 16 - one.recall) < 1e-6, label);
+          }
           assert.deepEqual(lines(body.saved_path), LABELS);
           seen.version = body.model;
         },

@@ -27,7 +27,7 @@ describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
 
   it('filters, and says so where nothing is left', async () => {
     await stage.browser.value(
-      `(([select]) => { select.value = 'mcp_call'; select.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelectorAll('main select'))`,
+      `(([select]) => { select.value = 'mcp_call'; select.dispatchEvent(new Event('change', { bubbles: true })); })([document.querySelectorAll('main select')[1]])`,
     );
     await shows('No event is like this');
     await stage.browser.click('Show all');
@@ -53,6 +53,26 @@ describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
     await stage.browser.click('Run again');
     await stage.browser.until(`/Both are the same|These differ/.test(document.querySelector('main').innerText)`);
     await stage.browser.click('All of its data');
+  });
+
+  it('shows the log of the server too', async () => {
+    const body = JSON.stringify({ backend: 'hbos', data: Array.from({ length: 20 }, (_none, at) => [at]) });
+    const fit = await fetch(`${stage.daemon.core}/v1/ml/anomaly/fit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    assert.equal(fit.status, 200);
+    await stage.open('traces');
+    await stage.browser.until(`document.querySelector('main select')`);
+    await stage.browser.value(
+      `((select) => { select.value = 'server'; select.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('main select'))`,
+    );
+    await stage.browser.until(`document.querySelector('main tbody')?.innerText.includes('fit')`);
+    await stage.browser.click('', 'main tbody .when');
+    await shows('All of its data');
+    await stage.browser.click('All events');
+    await stage.browser.until(`location.hash === '#/traces?log=server'`);
   });
 
   it('says so where there is no such event', async () => {
