@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
-import { type ApiTitle, openApiDocument } from '../../schemas/openapi.js';
 import { Failure } from '../../schemas/errors.js';
+import { type ApiTitle, openApiDocument } from '../../schemas/openapi.js';
 import { webPage } from '../web.js';
 
 /** `GET /openapi.json`, for a list of endpoints, and the web interface, which begins with it at `/docs`. The document is made on first request. */

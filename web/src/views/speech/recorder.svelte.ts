@@ -13,13 +13,18 @@ export class Recorder {
 
   /** Begins; rejects with a sentence where the microphone cannot be had. */
   async start(): Promise<void> {
-    if (!navigator.mediaDevices) throw new Error('Browsers give a microphone to pages of this machine or of HTTPS alone. Drop a file instead.');
+    if (!navigator.mediaDevices)
+      throw new Error('Browsers give a microphone to pages of this machine or of HTTPS alone. Drop a file instead.');
     let stream: MediaStream;
     try {
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch (error) {
       const isRefused = error instanceof DOMException && error.name === 'NotAllowedError';
-      throw new Error(isRefused ? 'The browser was told not to give the microphone. Allow it beside the address, and try again.' : 'No microphone was found.');
+      throw new Error(
+        isRefused
+          ? 'The browser was told not to give the microphone. Allow it beside the address, and try again.'
+          : 'No microphone was found.',
+      );
     }
     const [type] = FORMS.find(([one]) => MediaRecorder.isTypeSupported(one)) ?? [''];
     this.#recorder = new MediaRecorder(stream, type ? { mimeType: type } : {});
