@@ -14,7 +14,7 @@ const LATER_PAGES = ['docs/events.md', 'docs/examples.md', 'docs/help.md', 'docs
 const READERS_SHELL = 'quern() { node build/bundle/main.js "$@"; }\nquern projects';
 const KIT = join(ROOT, 'build/speech-kit');
 const HAS_EARS = existsSync(join(KIT, 'models--Systran--faster-whisper-tiny.en'));
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 
 /** A fenced `sh` block of a page, and the lines of the `text` block behind it: what its output holds. */
 interface Block {
