@@ -55,7 +55,7 @@ export class WebStage {
       await this.browser.resize(width, height);
       for (const colours of device === 'wide' ? ['light', 'dark'] : ['light']) {
         await this.browser.value(`(document.documentElement.dataset.theme = '${colours}', 0)`);
-        await this.#picture(`${name}-${device}-${colours}`);
+        await this.#picture(`${name}-${device}-${colours}`, width, height);
         const wide = await this.browser.value<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
         assert.ok(wide <= 0, `${name} is ${wide} pixels wider than the window of a ${device}`);
         assert.deepEqual(await this.#violations(), [], `${name}, ${device}, ${colours}`);
@@ -68,10 +68,14 @@ export class WebStage {
     );
   }
 
-  async #picture(name: string): Promise<void> {
+  /** A picture of the whole view, which is higher than the window where it scrolls. */
+  async #picture(name: string, width: number, height: number): Promise<void> {
     if (PICTURES === undefined) return;
     mkdirSync(PICTURES, { recursive: true });
+    const needed = await this.browser.value<number>(`(document.querySelector('main')?.scrollHeight ?? 0) + 60`);
+    await this.browser.resize(width, Math.min(3_000, Math.max(height, needed)));
     await this.browser.picture(join(PICTURES, `${name}.png`));
+    await this.browser.resize(width, height);
   }
 
   /** What axe-core finds, as a line per rule with the elements. */
