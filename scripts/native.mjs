@@ -135,6 +135,11 @@ function dropForeignCache(folder) {
   if (home !== root) rmSync(folder, { recursive: true, force: true });
 }
 
+// Asked before anything is fetched for a build.
+if (process.argv.includes('--tools')) {
+  requireTools();
+  process.exit(0);
+}
 const engine = findEngine();
 if (!existsSync(join(whisper, 'src/whisper.cpp')))
   stop('the sources of whisper.cpp, in the package @fugood/whisper.node, are not installed: run npm ci (without --omit=dev).');

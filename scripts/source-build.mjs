@@ -28,6 +28,7 @@ function completeOnnxRuntime(version) {
 
 const { dependencies, devDependencies, overrides } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 mkdirSync(kit, { recursive: true });
+must(process.execPath, [join(root, 'scripts/native.mjs'), '--tools']);
 const wanted = Object.fromEntries(NEEDED.map((name) => [name, devDependencies[name]]));
 writeFileSync(join(kit, 'package.json'), JSON.stringify({ private: true, dependencies: wanted, overrides }, null, 2));
 process.stderr.write('quern: fetching what the build needs ...\n');
