@@ -121,6 +121,7 @@ describe('what the daemon counts for its users', () => {
     for (const refused of [
       await replay(),
       await dryRun(),
+      await eve.ask('core', 'POST', `${place}/generations/1/dry-run`, { questions: [{ query: 'x' }] }),
       await eve.ask('core', 'POST', `${place}/mcp/calls/mcall_0`, { decision: 'allow' }),
       await eve.ask('universal', 'POST', '/v1/embeddings', { model: 'lexical', input: 'x' }),
     ]) {
