@@ -84,7 +84,7 @@ function runningTurn(conversations: Conversations, place: Place, head: Head, pla
     begun,
     answer,
     signal: asked.signal,
-    open: (signal) => asked.open(callOf(conversations, place, head, plan, asked), signal),
+    open: async (signal) => asked.open(await callOf(conversations, place, head, plan, asked), signal),
     save: async (one, isLast) => {
       if (!isLast) {
         // Nothing is written into a conversation that is gone.
@@ -100,7 +100,13 @@ function runningTurn(conversations: Conversations, place: Place, head: Head, pla
   });
 }
 
-function callOf(conversations: Conversations, { namespace, project }: Place, head: Head, plan: Plan, { request }: TurnAsked): ChatCall {
+async function callOf(
+  conversations: Conversations,
+  { namespace, project }: Place,
+  head: Head,
+  plan: Plan,
+  { request }: TurnAsked,
+): Promise<ChatCall> {
   const { store } = conversations.shared.records;
   const settings = merged(head.settings, request.settings ?? {});
   const { tools, tool_choice, mcp_context, user } = request;
@@ -113,7 +119,7 @@ function callOf(conversations: Conversations, { namespace, project }: Place, hea
     request: {
       ...requestOf(settings),
       ...{ tools, tool_choice, mcp_context, user },
-      messages: chatMessages(before, settings, (file) => store.conversationFiles.get([head.id, file])),
+      messages: await chatMessages(before, settings, (file) => store.conversationFiles.get([head.id, file])),
       stream: true,
       stream_options: { include_usage: true },
     },

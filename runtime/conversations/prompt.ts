@@ -1,6 +1,7 @@
 import type { Message as ChatMessage, ContentPart } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Attachment, Message, Settings } from '../../schemas/generated/core/conversations.js';
+import { breathe } from '../base/loop.js';
 import { passage } from '../chat/passages.js';
 import type { ConversationFile, ConversationMessage } from '../store/store.js';
 
@@ -27,9 +28,17 @@ export function requestOf(settings: Settings): Omit<CompletionRequest, 'messages
 }
 
 /** A branch as a chat request has it; its question is among the messages. */
-export function chatMessages(path: readonly ConversationMessage[], settings: Settings, fileOf: FileOf): CompletionRequest['messages'] {
+export async function chatMessages(
+  path: readonly ConversationMessage[],
+  settings: Settings,
+  fileOf: FileOf,
+): Promise<CompletionRequest['messages']> {
   const system: ChatMessage[] = settings.system ? [{ role: 'system', content: settings.system }] : [];
-  const said = path.flatMap((one) => [...(one.between ?? []), ...chatMessage(one.message, fileOf)]);
+  const said: ChatMessage[] = [];
+  for (const { between = [], message } of path) {
+    said.push(...between, ...chatMessage(message, fileOf));
+    await breathe();
+  }
   return [...system, ...said] as CompletionRequest['messages'];
 }
 

@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Conversation, Message, Settings } from '../../schemas/generated/core/conversations.js';
 import { breathe } from '../base/loop.js';
 import { quote } from '../config/names.js';
-import type { Batch, ConversationKey, ConversationMessage, ConversationRecord, Store } from '../store/store.js';
+import { Batch, type ConversationKey, type ConversationMessage, type ConversationRecord, type Store } from '../store/store.js';
 import { conversationId, isConversationId, noConversation, noMessage, seqOf } from './ids.js';
 
 /** Records read or removed before other work gets its turn. */
@@ -176,12 +176,25 @@ export class ConversationRecords {
    */
   async grow(place: Place, id: string, fill: (put: (change: (batch: Batch) => void) => Promise<void>) => Promise<Head>): Promise<Head> {
     this.#growing.add(id);
+    /** What is not written yet: of most conversations all, which then takes one write. */
+    let held = new Batch();
+    let isMarked = false;
     try {
-      await this.store.write((batch) => batch.put('conversationTrash', id, Date.now()));
-      const head = await fill((change) => this.store.write(change));
+      const head = await fill(async (change) => {
+        const before = held.changes;
+        if (before.length > 0)
+          await this.store.write((batch) => {
+            batch.changes.push(...before);
+            if (!isMarked) batch.put('conversationTrash', id, Date.now());
+          });
+        isMarked ||= before.length > 0;
+        held = new Batch();
+        change(held);
+      });
       await this.store.write((batch) => {
+        batch.changes.push(...held.changes);
         this.putHead(batch, place, undefined, head);
-        batch.remove('conversationTrash', id);
+        if (isMarked) batch.remove('conversationTrash', id);
       });
       return head;
     } finally {
@@ -193,21 +206,6 @@ export class ConversationRecords {
   /** Removes all conversations of a project, those of every owner. */
   async erase(namespace: string, project: string): Promise<void> {
     await this.#removeAll([namespace, project], [namespace, project, '\uffff']);
-  }
-
-  /** Removes all conversations of an owner, in every project. */
-  async eraseOwner(owner: string): Promise<void> {
-    for (let start: ConversationKey | undefined; ; ) {
-      const keys = this.store.conversations.keys({ ...(start ? { start } : {}), limit: KEYS });
-      for (const [namespace, project, whose, id] of keys)
-        if (whose === owner) {
-          const place = { namespace, project, owner };
-          await this.store.write((batch) => this.removeHead(batch, place, this.head(place, id)));
-        }
-      if (keys.length < KEYS) return this.sweepSoon();
-      start = [...keys.at(-1)!.slice(0, 3), `${keys.at(-1)![3]}\u0000`] as unknown as ConversationKey;
-      await breathe();
-    }
   }
 
   /** Removes what deleted conversations left, in the background. */
