@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { emptyDataDir } from '../../support/daemon.js';
+import { pdf } from '../../support/documents.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 const has = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
@@ -26,7 +27,6 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     await stage.inspect('data-empty');
     await browser.click('New dataset');
     await browser.fill(`${DIALOG} input`, 'manuals');
-    await stage.inspect('data-new');
     await browser.click('Create', DIALOG);
     await browser.until(has('No files yet'));
 
@@ -67,5 +67,48 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     for (let tries = 0; tries < 50 && readdirSync(uploads).length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
     assert.deepEqual(readdirSync(uploads), []);
     assert.equal(files('manuals').length, before);
+  });
+
+  it('shows the passages of a file beside the page that they come from', async () => {
+    const { browser } = stage;
+    const path = join(folder, 'pages.pdf');
+    writeFileSync(
+      path,
+      pdf([
+        'BT /F1 16 Tf 40 300 Td (The first page tells of pumps.) Tj ET',
+        'BT /F1 16 Tf 40 300 Td (The second page tells of valves.) Tj ET',
+      ]),
+    );
+    await browser.attach('[data-pick=files]', path);
+    await browser.fill('[type=search]', 'pages.pdf');
+    await browser.until(`[...document.querySelectorAll('tr')].some(({ innerText }) => /pages\\.pdf\\s+2 passages/.test(innerText))`);
+    await browser.click('pages.pdf', 'table');
+    await browser.until(`document.querySelector('img[alt="Page 1"]')?.naturalWidth > 100`);
+    await browser.value(`document.querySelector('[aria-label=Passages] button').focus()`);
+    await browser.press('ArrowDown');
+    await browser.until(`document.querySelector('img[alt="Page 2"]')?.naturalWidth > 100`);
+    await stage.inspect('data-file-page');
+    await browser.click('Page before');
+    await browser.until(has('Page 1 of 2'));
+    await browser.click('Text as it was read');
+    await browser.until(`document.querySelector('mark')?.innerText.includes('valves')`);
+    await browser.click('Remove this file');
+    await browser.click('Remove', `${DIALOG} footer`);
+    await browser.until(`location.hash === '#/data/manuals' && ${has('1 to 50 of 61 files')}`);
+  });
+
+  it('tries a file again, finds files by name, and deletes a dataset with what is in it', async () => {
+    const { browser } = stage;
+    await browser.click('Try again', 'table');
+    await browser.until(has('0 read, 1 failed'));
+    await browser.fill('[type=search]', 'pump-59');
+    await browser.until(`document.querySelectorAll('tbody tr').length === 1`);
+    await browser.click('Remove manuals/pumps/pump-59.md');
+    await browser.click('Remove', `${DIALOG} footer`);
+    await browser.until(has('No file has that in its name'));
+    await browser.click('Delete this dataset');
+    await browser.click('Delete', `${DIALOG} footer`);
+    await browser.until(has('No datasets yet'));
+    assert.deepEqual(browser.complaints, []);
   });
 });

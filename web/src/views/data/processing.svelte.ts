@@ -44,18 +44,19 @@ export class Processing {
   tasks = $state.raw<readonly Task[]>([]);
   /** Grows each time that a task ends: the files are worth another look then. */
   ends = $state(0);
-  readonly open = $derived(this.tasks.filter(isOpen));
-  /** By file hash; the newest task that tells of a file counts. */
-  readonly outcomes = $derived(outcomesOf(this.tasks));
 
   constructor(project: string, dataset: string) {
     this.#project = project;
     this.#dataset = dataset;
   }
 
+  /** Those that go on. No derived value: it would end with the view that first asked for it, and the work does not. */
+  get open(): readonly Task[] {
+    return this.tasks.filter(isOpen);
+  }
+
   /** Looks for tasks that this browser began, and for those that ended lately, whoever began them. */
   async load(): Promise<void> {
-    const known = new Set([...this.#kept(), ...this.tasks.map(({ task_id }) => task_id)]);
     const { events } = await get<EventList>(`${this.#project}/event_logs?type=dataset_ingestion&limit=${MOST_TASKS}`);
     const records = await Promise.all(events.map(({ event_id }) => get<EventRecord>(`${this.#project}/event_logs/${event_id}`)));
     const ended = records.reverse().flatMap(({ data }) => {
@@ -63,9 +64,12 @@ export class Processing {
       return dataset === this.#dataset && id !== undefined ? [id] : [];
     });
     // Those that ended are older than those that run.
-    const ids = [...new Set([...ended.filter((id) => !known.has(id)), ...known])].slice(-MOST_TASKS);
-    const tasks = await Promise.all(ids.map((id) => this.#read(id)));
-    this.tasks = tasks.filter((task) => task !== undefined);
+    const found = (await Promise.all([...new Set([...ended, ...this.#kept()])].map((id) => this.#read(id)))).filter(
+      (task) => task !== undefined,
+    );
+    // One may have begun meanwhile.
+    const known = new Set(this.tasks.map(({ task_id }) => task_id));
+    this.tasks = [...found.filter(({ task_id }) => !known.has(task_id)), ...this.tasks].slice(-MOST_TASKS);
     this.#follow();
   }
 
@@ -135,7 +139,8 @@ export class Processing {
   }
 }
 
-function outcomesOf(tasks: readonly Task[]): Map<string, Outcome> {
+/** What came of each file, by its hash; the newest task that tells of it counts. */
+export function outcomesOf(tasks: readonly Task[]): Map<string, Outcome> {
   const found = new Map<string, Outcome>();
   for (const { result } of tasks) {
     const details = (result as { details?: unknown[] } | null)?.details ?? [];

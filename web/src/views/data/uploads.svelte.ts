@@ -38,13 +38,20 @@ export class Uploads {
   counts = $state({ ...NONE });
   sending = $state.raw<readonly Upload[]>([]);
   failed = $state.raw<readonly Upload[]>([]);
-  readonly isBusy = $derived(this.counts.waiting + this.counts.sending > 0);
-  readonly total = $derived(Object.values(this.counts).reduce((sum, count) => sum + count, 0));
 
   /** `path`: of the dataset's data endpoint. `onend` is told what was stored each time that nothing is left to send. */
   constructor(path: string, onend: (hashes: readonly string[]) => void) {
     this.#path = path;
     this.#onend = onend;
+  }
+
+  // No derived values: they would end with the view that first asked for them, and the uploads do not.
+  get isBusy(): boolean {
+    return this.counts.waiting + this.counts.sending > 0;
+  }
+
+  get total(): number {
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
   add(files: readonly PickedFile[]): void {
