@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -58,8 +58,6 @@ function scriptOf(before: string, blocks: readonly Block[], ports: { core: numbe
     'set -euo pipefail',
     // An answer that is an error ends the page; one that is asked for its status does not.
     'curl() { case " $* " in *" -w "*) command curl "$@" ;; *) command curl --fail-with-body "$@"; echo ;; esac; }',
-    // What a command started by itself; what runs in the background ends with the group of processes.
-    `trap 'cd ${ROOT} && node build/bundle/main.js stop || true' EXIT`,
     before,
     ...steps,
   ]
@@ -71,7 +69,6 @@ function scriptOf(before: string, blocks: readonly Block[], ports: { core: numbe
 /** Runs the script with a home of its own; resolves to its exit code and all that it wrote. */
 function run(script: string, ports: { core: number; runtime: number }): Promise<{ code: number | null; output: string }> {
   const home = mkdtempSync(join(tmpdir(), 'quern-docs-'));
-  mkdirSync(join(home, 'bin'));
   writeFileSync(join(home, 'page.sh'), script);
   const env = {
     ...process.env,
@@ -93,6 +90,8 @@ function run(script: string, ports: { core: number; runtime: number }): Promise<
   return new Promise((resolve) =>
     child.on('close', (code) => {
       clearTimeout(timer);
+      // A daemon that a command started outlives the page.
+      spawnSync(process.execPath, ['build/bundle/main.js', 'stop'], { cwd: ROOT, env });
       rmSync(home, { recursive: true, force: true });
       resolve({ code, output });
     }),
