@@ -16,6 +16,9 @@ import { frame, RunningTurn } from './turn.js';
 /** Most characters of a title that is made of a question. */
 const TITLE_FROM_QUESTION = 60;
 
+/** Room that is made for an answer before it is known. */
+const EXPECTED_ANSWER_BYTES = 64 * 1024;
+
 /** What a turn is asked with. */
 export interface TurnAsked {
   readonly request: TurnRequest;
@@ -56,6 +59,7 @@ export async function ask(conversations: Conversations, place: Place, id: string
     if (earlier && clientId !== undefined) return again(conversations, before, earlier[1]);
     conversations.refuseRunning(id);
     const plan = await planned(conversations, before, asked);
+    await records.store.expect(EXPECTED_ANSWER_BYTES);
     let after!: Head;
     await records.store.write((batch) => {
       after = grown(before, plan, clientId, putPlan(conversations, batch, id, plan));
