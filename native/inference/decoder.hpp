@@ -41,6 +41,8 @@ class Decoder {
   /// Gives an empty slot the first `length` tokens of another.
   virtual void share(int from, int to, int length) = 0;
   virtual void clear(int slot) = 0;
+  /// Empties all slots and overwrites what they held.
+  virtual void wipe() = 0;
   /// Tokens that a slot really holds.
   virtual int stored(int slot) = 0;
   /// A copy of a slot's memory; empty where it cannot be had.

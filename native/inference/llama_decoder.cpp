@@ -293,6 +293,10 @@ void LlamaDecoder::clear(int slot) {
   llama_memory_seq_rm(llama_get_memory(context_), slot, -1, -1);
 }
 
+void LlamaDecoder::wipe() {
+  llama_memory_clear(llama_get_memory(context_), true);
+}
+
 std::vector<uint8_t> LlamaDecoder::save(int slot) {
   std::vector<uint8_t> state(llama_state_seq_get_size(context_, slot));
   state.resize(llama_state_seq_get_data(context_, state.data(), state.size(), slot));

@@ -38,6 +38,7 @@ class LlamaDecoder : public Decoder {
   bool trim(int slot, int length) override;
   void share(int from, int to, int length) override;
   void clear(int slot) override;
+  void wipe() override;
   int stored(int slot) override;
   std::vector<uint8_t> save(int slot) override;
   bool restore(int slot, std::span<const uint8_t> state) override;

@@ -54,9 +54,9 @@ Token Sampler::choose(std::span<float> logits) {
   // Backwards: a token edited twice gets its first value back.
   for (auto it = edits_.rbegin(); it != edits_.rend(); ++it) logits[it->token] = it->original;
   if (token < 0)
-    throw Failure("model_failed",
-                  "The model gave no usable probabilities (NaN or -infinity for every token). Its weights are damaged, "
-                  "or a KV cache type or GPU driver computes wrongly.");
+    throw NoProbabilities(
+        "The model gave no usable probabilities (NaN or -infinity for every token). Its weights or adapters are "
+        "damaged, an adapter is too strong, or a KV cache type or GPU driver computes wrongly.");
   return token;
 }
 

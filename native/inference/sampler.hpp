@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "failure.hpp"
 #include "logits.hpp"
 #include "options.hpp"
 #include "repeats.hpp"
@@ -21,6 +22,12 @@ class Constraint {
   virtual void mask(std::span<Candidate> candidates) = 0;
   /// Takes a token that was allowed.
   virtual void accept(Token token) = 0;
+};
+
+/// What a text fails with that the model has no probabilities for.
+class NoProbabilities : public Failure {
+ public:
+  explicit NoProbabilities(const std::string& message) : Failure("model_failed", message) {}
 };
 
 /// Chooses the tokens of one sequence: bias, penalties and DRY, constraint, top-k, top-p, min-p, temperature, seeded

@@ -43,6 +43,7 @@ struct Sequence {
   int slot = -1;
   uint64_t admitted = 0;
   uint64_t stepped = 0;    ///< step that it took part in last
+  int restarts = 0;        ///< times that it was read again because of what others left behind
   double told_ms = 0;      ///< when it was last told how far its prompt is read
   int leader = -1;         ///< slot whose prefill is awaited, to share its prefix
   int32_t leader_id = -1;  ///< generation that must still be in it
@@ -139,6 +140,11 @@ class Scheduler {
   void advance(Decoder& decoder);
   void sample(Decoder& decoder, int index, size_t output);
   void make_room();
+  /// Puts a running sequence back to the front of the queue: it goes on later from the text that it has, which it must
+  /// decode again.
+  void requeue(int index);
+  /// Overwrites the memory of the shared decoder, and has all running sequences decode their texts again.
+  void wipe();
   bool drop_oldest_history();
   /// Runs `errand` on the worker before its next step, and waits for it.
   void between_steps(std::function<void()> errand);
@@ -177,6 +183,9 @@ class Scheduler {
   bool admission_held_ = false;  ///< a sequence lost its cells: nobody enters until another ends
   uint64_t admissions_ = 0;
   int32_t adapters_loaded_ = 0;  ///< ever
+  bool may_be_spoilt_ = false;   ///< adapters were used since the memory was overwritten
+  bool lone_spoilt_ = false;     ///< the same of the lone decoder
+  bool wipe_wanted_ = false;
   std::vector<Share> shares_;
   int writing_ = 0;  ///< sequences of the step that only get their next token
   std::vector<BatchToken> batch_;

@@ -12,6 +12,9 @@ namespace {
 constexpr const char* kNoCells =
     "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
 
+/// Most times that a text is read again because of what others left behind.
+constexpr int kMostRestarts = 3;
+
 }  // namespace
 
 void Scheduler::step() {
@@ -30,6 +33,8 @@ void Scheduler::admit_lone() {
   slot.active->told_ms = now_ms_();
   try {
     if (!lone_) lone_ = decoder_->apart();
+    if (lone_spoilt_) lone_->wipe();
+    lone_spoilt_ = !slot.active->adapters.empty();
     clear(options_.slots);
   } catch (const std::exception& error) {
     error_ = error.what();
@@ -55,6 +60,7 @@ bool Scheduler::run(Decoder& decoder) {
     fail_batch(error.what());
     return false;
   }
+  if (!is_lone(shares_.front().slot) && !slots_[shares_.front().slot].adapters.empty()) may_be_spoilt_ = true;
   begin_batch(decoder);
   ++counters_.steps;
   for (const Share& share : shares_) slots_[share.slot].active->stepped = counters_.steps;
@@ -66,6 +72,7 @@ bool Scheduler::run(Decoder& decoder) {
   switch (result) {
     case DecodeResult::done:
       advance(decoder);
+      if (wipe_wanted_) wipe();
       break;
     case DecodeResult::no_room:
       is_lone(shares_.front().slot) ? fail_batch(kNoCells) : make_room();
@@ -163,6 +170,15 @@ void Scheduler::sample(Decoder& decoder, int index, size_t output) {
     const bool full = static_cast<int>(sequence.tokens.size()) > options_.context_size;
     if (full || sequence.generated >= sequence.max_tokens) return finish(index, Finish::length, token, offset);
     row(sequence, Finish::none, token, offset);
+  } catch (const NoProbabilities& error) {
+    // Attention multiplies cells of other texts by 0, and those of a bad adapter may hold what times 0 is no number: a
+    // text of the weights alone is read again on clean memory.
+    const bool spoilt = may_be_spoilt_ && !is_lone(index);
+    wipe_wanted_ |= spoilt;
+    if (spoilt && sequence.adapters.empty() && sequence.restarts++ < kMostRestarts) return;
+    error_ = error.what();
+    finish(index, Finish::failed);
+    clear(index);
   } catch (const std::exception& error) {
     error_ = error.what();
     finish(index, Finish::failed);
@@ -188,11 +204,7 @@ void Scheduler::make_room() {
     if (youngest < 0 || slots_[i].active->admitted > slots_[youngest].active->admitted) youngest = i;
   }
   if (active_count() > 1) {
-    // It goes on later from the text that it has, which it must decode again.
-    slots_[youngest].active->leader = -1;
-    slots_[youngest].active->slot = -1;
-    waiting_.push_front(std::move(slots_[youngest].active));
-    clear(youngest);
+    requeue(youngest);
     admission_held_ = true;
     return;
   }
@@ -200,6 +212,27 @@ void Scheduler::make_room() {
   if (!started) error_ = kNoCells;
   finish(youngest, started ? Finish::length : Finish::failed);
   clear(youngest);
+}
+
+void Scheduler::requeue(int index) {
+  Slot& slot = slots_[index];
+  slot.active->leader = -1;
+  slot.active->slot = -1;
+  waiting_.push_front(std::move(slot.active));
+  clear(index);
+}
+
+void Scheduler::wipe() {
+  std::vector<int> running;
+  for (int i = 0; i < options_.slots; ++i)
+    if (slots_[i].active) running.push_back(i);
+  // The oldest comes to the front last.
+  std::sort(running.begin(), running.end(),
+            [this](int a, int b) { return slots_[a].active->admitted > slots_[b].active->admitted; });
+  for (const int index : running) requeue(index);
+  for (int i = 0; i < options_.slots; ++i) slots_[i].history.clear();
+  decoder_->wipe();
+  may_be_spoilt_ = wipe_wanted_ = false;
 }
 
 void Scheduler::after_abort() {

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { seededRandom } from '../../models/writers/random.js';
 import { FINISH_FAILED } from '../../native/contract.js';
+import { checkAdapter } from '../../runtime/formats/gguf/adapter.js';
+import { ggufHeader } from '../../runtime/formats/gguf/header.js';
+import { Failure } from '../../schemas/errors.js';
 import { packedPath, tinyPath } from '../support/models/cache.js';
-import { packedTurningPath, turningPath } from '../support/models/lora-adapter.js';
+import { packedTurningPath, poisonPath, turningPath } from '../support/models/lora-adapter.js';
 import { EXACT, Generations, type Outcome } from './generations.js';
 
 const PROMPT = Int32Array.from({ length: 80 }, (_, i) => 260 + ((i * 37) % 240));
@@ -114,4 +121,66 @@ test('adapters that cannot be are refused', async () => {
   assert.throws(() => opened.start(PROMPT, { ...use([one, 1]), adapterScales: new Float32Array(0) }), { kind: 'invalid' });
   await opened.close();
   await assert.rejects(opened.scheduler.loadAdapter(turningPath(1)), { kind: 'unavailable' });
+});
+
+for (const flashAttention of [false, true])
+  for (const unifiedKv of [false, true])
+    test(`an adapter whose numbers are none spoils only its own texts: flash attention ${flashAttention}, shared buffer ${unifiedKv}`, async () => {
+      const opened = await Generations.open(tinyPath(), { ...EXACT, flashAttention, unifiedKv, slots: 3 });
+      const others = [PROMPT.subarray(7, 40), PROMPT.subarray(20)];
+      const wanted = [];
+      for (const tokens of others) wanted.push((await opened.run(tokens)).tokens);
+      const poison = await opened.scheduler.loadAdapter(poisonPath());
+      for (const deterministic of [false, true]) {
+        const spoilt = opened.run(PROMPT, { ...use([poison, 1]), deterministic });
+        const beside = await Promise.all(others.map((tokens) => opened.run(tokens, { deterministic })));
+        assert.match((await spoilt).error, /no usable probabilities/);
+        const after = [];
+        for (const tokens of others) after.push(await opened.run(tokens, { deterministic }));
+        for (const outcomes of [beside, after])
+          assert.deepEqual(
+            outcomes.map(({ tokens, error }) => error || tokens),
+            wanted,
+          );
+      }
+      await opened.close();
+    });
+
+test('damaged adapters are refused by their names, and the engine lives through those that still fit', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quern-adapters-'));
+  const file = join(folder, 'damaged.gguf');
+  const sound = readFileSync(turningPath(1));
+  const header = await ggufHeader(tinyPath());
+  const opened = await Generations.open(tinyPath(), EXACT);
+  const random = seededRandom(3);
+  const HEAD_BYTES = 500;
+  const damaged = [
+    ...Array.from({ length: 1200 }, () => {
+      const bytes = Buffer.from(sound);
+      bytes[Math.floor(random.next() * HEAD_BYTES)]! ^= 1 << Math.floor(random.next() * 8);
+      return bytes;
+    }),
+    ...Array.from({ length: 120 }, (_, i) => sound.subarray(0, i < 100 ? i * 5 : Math.floor((sound.length * (i - 100)) / 20))),
+  ];
+  let refused = 0;
+  for (const bytes of damaged) {
+    writeFileSync(file, bytes);
+    try {
+      await checkAdapter(file, header);
+    } catch (error) {
+      assert.ok(error instanceof Failure && error.kind === 'invalid', String(error));
+      assert.match(error.message, /damaged\.gguf/);
+      refused += 1;
+      continue;
+    }
+    // What passes may still be refused by the engine, in words.
+    const id = await opened.scheduler.loadAdapter(file).catch((error: unknown) => assert.ok(error instanceof Failure));
+    if (id === undefined) continue;
+    const { error } = await opened.run(Int32Array.of(300, 301, 302), { ...use([id, 1]), maxTokens: 2 });
+    assert.ok(error === '' || error.startsWith('The model gave no usable probabilities'), error);
+    await opened.scheduler.dropAdapter(id);
+  }
+  assert.ok(refused > damaged.length / 2 && refused < damaged.length, `${refused}`);
+  await opened.close();
+  rmSync(folder, { recursive: true });
 });

@@ -92,5 +92,30 @@ TEST_F(SchedulerTest, ADroppedAdapterFailsOnlyWhoNamesIt) {
   EXPECT_EQ(outcomes_[5].tokens, (std::vector<Token>{32, 33}));
 }
 
+TEST_F(SchedulerTest, WhatABadAdapterLeavesBehindFailsNobodyElse) {
+  open(3);
+  ends_ = false;
+  const int32_t one = scheduler_->load_adapter("one");
+  decoder_->hold = true;
+  submit(1, {1, 2, 3}, 40);
+  submit(2, {11, 12, 13}, 40);
+  while (scheduler_->stats().decoded_tokens < 4) std::this_thread::yield();
+  submit_adapted(3, {1, 2, 3}, {{one, kSpoils}});
+  submit_adapted(4, {21, 22, 23}, {{one, kSpoils}}, true);
+  submit(5, {31, 32}, 2, true);
+  wait(5);
+  EXPECT_EQ(finish(3), Finish::failed);
+  EXPECT_EQ(finish(4), Finish::failed);
+  EXPECT_EQ(outcomes_[5].tokens, (std::vector<Token>{33, 34}));
+  for (const int id : {1, 2}) {
+    ASSERT_EQ(outcomes_[id].tokens.size(), 40u) << id;
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(outcomes_[id].tokens[i], (id == 1 ? 4 : 14) + i);
+  }
+  EXPECT_GE(decoder_->wipes, 1);
+  submit(6, {1, 2, 3}, 2);
+  wait(6);
+  EXPECT_EQ(outcomes_[6].tokens, (std::vector<Token>{4, 5}));
+}
+
 }  // namespace
 }  // namespace quern

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -17,6 +18,8 @@ namespace quern {
 
 inline constexpr int kVocabulary = 100;
 inline constexpr Token kEnd = 99;
+/// An adapter of this scale spoils the memory of its engine.
+inline constexpr int kSpoils = 50;
 
 /// A step of an engine.
 struct Step {
@@ -56,6 +59,7 @@ class CountingDecoder : public Decoder {
     const double ms = 2 + 0.5 * tokens;
     ledger_.now_ms += ms;
     ledger_.steps.push_back({tokens, written, lone_, ms});
+    if (added() == kSpoils) spoilt_ = true;
     outputs_.assign(batch.size(), -1);
     int before = 0;
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -71,7 +75,8 @@ class CountingDecoder : public Decoder {
   }
   std::span<float> logits(size_t index) override {
     if (outputs_[index] < 0) ++violations;
-    logits_.assign(kVocabulary, 0);
+    logits_.assign(kVocabulary, spoilt_ ? std::numeric_limits<float>::quiet_NaN() : 0);
+    if (spoilt_) return logits_;
     logits_[outputs_[index]] = 10;
     return logits_;
   }
@@ -85,6 +90,11 @@ class CountingDecoder : public Decoder {
     sets_[to] = sets_[from];
   }
   void clear(int slot) override { texts_[slot].clear(); }
+  void wipe() override {
+    for (auto& text : texts_) text.clear();
+    spoilt_ = false;
+    ++wipes;
+  }
   int stored(int slot) override { return static_cast<int>(texts_[slot].size()); }
   std::vector<uint8_t> save(int slot) override {
     saved_set = sets_[slot];
@@ -131,6 +141,7 @@ class CountingDecoder : public Decoder {
   /// A decode ends only when it is interrupted.
   std::atomic<bool> endless{false};
   std::atomic<bool> has_room{true};
+  std::atomic<int> wipes{0};
   AdapterSet saved_set;
   int fail_at = -1;
   int throw_at = -1;
@@ -146,6 +157,7 @@ class CountingDecoder : public Decoder {
   std::vector<AdapterSet> sets_;  ///< that the texts were read with
   std::shared_ptr<std::set<int32_t>> adapters_ = std::make_shared<std::set<int32_t>>();
   AdapterSet adapted_;
+  bool spoilt_ = false;  ///< no text has probabilities
   int cells_;
   Ledger& ledger_;
   bool lone_;

@@ -76,10 +76,10 @@ function misfit(target: string, pair: Required<Pair>, base: GgufHeader): string 
 }
 
 /**
- * Checks that a GGUF file is a LoRA adapter that fits a model, which the engine would find out too late; gives its bytes. Throws
+ * Checks that a GGUF file is a LoRA adapter that fits a model, which the engine would find out too late. Throws
  * `Failure('invalid')` that names the file and what is wrong with it, or what differs from the model.
  */
-export async function checkAdapter(path: string, base: GgufHeader): Promise<number> {
+export async function checkAdapter(path: string, base: GgufHeader): Promise<void> {
   const file = basename(path);
   const part = await readPart(path);
   kindOf(file, part);
@@ -96,5 +96,4 @@ export async function checkAdapter(path: string, base: GgufHeader): Promise<numb
     const why = misfit(target, { a, b }, base);
     if (why !== undefined) throw misfits(why);
   }
-  return part.size;
 }

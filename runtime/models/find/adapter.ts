@@ -3,9 +3,13 @@ import { Failure } from '../../../schemas/errors.js';
 import { fileOf } from '../../base/paths.js';
 import type { AdapterUse } from '../../engines/contracts/language.js';
 import { checkAdapter } from '../../formats/gguf/adapter.js';
-import { ggufHeader } from '../../formats/gguf/header.js';
+import { type GgufHeader, ggufHeader } from '../../formats/gguf/header.js';
 import type { FoundModel, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
+
+/** Adapters that were found to fit a model; its header is another object when its file has changed. */
+const fitting = new WeakMap<GgufHeader, Set<string>>();
+const REMEMBERED = 256;
 
 /** An adapter as a caller names it: by a path or by a name, as a model. */
 interface AdapterName {
@@ -29,6 +33,20 @@ async function fileOfAdapter(name: string, places: ModelPlaces): Promise<string>
   }
 }
 
+/** The file with the scale, checked where it was not, or has changed since. */
+async function fitted(file: string, scale: number, header: GgufHeader): Promise<AdapterUse> {
+  const { mtimeMs, size, ino } = await stat(file);
+  const stamp = `${mtimeMs} ${size} ${ino}`;
+  const known = fitting.get(header) ?? new Set();
+  const key = `${file}\0${stamp}`;
+  if (!known.has(key)) {
+    await checkAdapter(file, header);
+    if (known.size >= REMEMBERED) known.clear();
+    fitting.set(header, known.add(key));
+  }
+  return { file, stamp, sizeBytes: size, scale };
+}
+
 /**
  * The adapters that are named for a model, each found as a model is and checked against it; those of scale 0 are checked and left out. Throws `not_found` (code
  * `AdapterNotFound`), `invalid` for a file that is no adapter, does not fit or comes twice, and `bad_request` for a model that takes none.
@@ -44,9 +62,7 @@ export async function findAdapters(base: FoundModel, named: readonly AdapterName
     const file = await fileOfAdapter(path, places);
     if (uses.some((use) => use.file === file))
       throw new Failure('invalid', `lora names ${path} twice; name it once, with the sum of its scales.`, { code: 'AdapterTwice' });
-    const sizeBytes = await checkAdapter(file, header);
-    const { mtimeMs, ino } = await stat(file);
-    uses.push({ file, stamp: `${mtimeMs} ${sizeBytes} ${ino}`, sizeBytes, scale: scale ?? 1 });
+    uses.push(await fitted(file, scale ?? 1, header));
   }
   return uses.filter((use) => use.scale !== 0);
 }

@@ -74,3 +74,11 @@ export const turningPath = (seed: number): string =>
 /** The same for `packedPath`, whose matrices our own kernel takes. */
 export const packedTurningPath = (): string =>
   cachedModel('turns-packed', () => adapter([randomPair('blk.1.ffn_down.weight', 1536, 512, 9, 2)]));
+
+/** An adapter for `tinyPath` with numbers that are none, which would get into every text that looks past its own. */
+export const poisonPath = (): string =>
+  cachedModel('poison', () => {
+    const pair = randomPair('blk.0.attn_v.weight', 64, 32, 7, 1);
+    pair.a.fill(Number.NaN, 0, 8);
+    return adapter([pair]);
+  });
