@@ -140,6 +140,8 @@ class Scheduler {
   void advance(Decoder& decoder);
   void sample(Decoder& decoder, int index, size_t output);
   void make_room();
+  /// Ends a sequence whose numbers are none, and has the memory that they are in overwritten.
+  void fail_spoilt(int index, const std::string& text);
   /// Puts a running sequence back to the front of the queue: it goes on later from the text that it has, which it must
   /// decode again.
   void requeue(int index);

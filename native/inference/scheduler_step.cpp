@@ -1,5 +1,6 @@
 // One step of the scheduler: plan, decode, sample, and what to do when decoding does not work out.
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <tuple>
 
@@ -11,6 +12,13 @@ namespace {
 
 constexpr const char* kNoCells =
     "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
+
+constexpr const char* kNoNumbers =
+    "The model computes no numbers with these adapters (NaN or infinity): one is damaged, or its scale is too large.";
+
+bool has_numbers(std::span<const float> logits) {
+  return std::any_of(logits.begin(), logits.end(), [](float value) { return std::isfinite(value); });
+}
 
 /// Most times that a text is read again because of what others left behind.
 constexpr int kMostRestarts = 3;
@@ -122,8 +130,12 @@ void Scheduler::fill_batch() {
     const Slot& slot = slots_[share.slot];
     const size_t from = slot.history.size();
     const int place = is_lone(share.slot) ? 0 : share.slot;
-    for (size_t i = from; i < from + share.tokens; ++i)
-      batch_.push_back({slot.active->tokens[i], static_cast<int32_t>(i), place, i + 1 == slot.active->tokens.size()});
+    const size_t end = from + share.tokens;
+    const bool whole = end == slot.active->tokens.size();
+    // The last token of a piece sees all before it, so that it tells whether adapters compute numbers.
+    const bool asked = whole || !slot.active->adapters.empty();
+    for (size_t i = from; i < end; ++i)
+      batch_.push_back({slot.active->tokens[i], static_cast<int32_t>(i), place, asked && i + 1 == end});
   }
 }
 
@@ -145,8 +157,10 @@ void Scheduler::advance(Decoder& decoder) {
     at += share.tokens;
     (slot.active->generated > 0 && share.tokens == 1 ? counters_.decoded_tokens : counters_.prefilled_tokens) +=
         share.tokens;
-    if (batch_[at - 1].output)
+    if (slot.history.size() == slot.active->tokens.size())
       sample(decoder, share.slot, at - 1);
+    else if (batch_[at - 1].output && !has_numbers(decoder.logits(at - 1)))
+      fail_spoilt(share.slot, kNoNumbers);
     else
       tell_progress(*slot.active);
   }
@@ -173,16 +187,22 @@ void Scheduler::sample(Decoder& decoder, int index, size_t output) {
   } catch (const NoProbabilities& error) {
     // Attention multiplies cells of other texts by 0, and those of a bad adapter may hold what times 0 is no number: a
     // text of the weights alone is read again on clean memory.
-    const bool spoilt = may_be_spoilt_ && !is_lone(index);
-    wipe_wanted_ |= spoilt;
-    if (spoilt && sequence.adapters.empty() && sequence.restarts++ < kMostRestarts) return;
-    error_ = error.what();
-    finish(index, Finish::failed);
-    clear(index);
+    const bool again = may_be_spoilt_ && !is_lone(index) && sequence.adapters.empty();
+    if (again && sequence.restarts++ < kMostRestarts)
+      wipe_wanted_ = true;
+    else
+      fail_spoilt(index, error.what());
   } catch (const std::exception& error) {
     error_ = error.what();
     finish(index, Finish::failed);
   }
+}
+
+void Scheduler::fail_spoilt(int index, const std::string& text) {
+  wipe_wanted_ |= may_be_spoilt_ && !is_lone(index);
+  error_ = text;
+  finish(index, Finish::failed);
+  clear(index);
 }
 
 bool Scheduler::drop_oldest_history() {

@@ -134,12 +134,13 @@ for (const flashAttention of [false, true])
       for (const deterministic of [false, true]) {
         const spoilt = opened.run(PROMPT, { ...use([poison, 1]), deterministic });
         const beside = await Promise.all(others.map((tokens) => opened.run(tokens, { deterministic })));
-        assert.match((await spoilt).error, /no usable probabilities/);
+        assert.match((await spoilt).error, /no (?:usable probabilities|numbers)/);
         const after = [];
         for (const tokens of others) after.push(await opened.run(tokens, { deterministic }));
         for (const outcomes of [beside, after])
           assert.deepEqual(
-            outcomes.map(({ tokens, error }) => error || tokens),
+            // The error of a step is told with all that ended in it.
+            outcomes.map(({ tokens, error, finish }) => (finish === FINISH_FAILED ? error : tokens)),
             wanted,
           );
       }
@@ -177,7 +178,7 @@ test('damaged adapters are refused by their names, and the engine lives through 
     const id = await opened.scheduler.loadAdapter(file).catch((error: unknown) => assert.ok(error instanceof Failure));
     if (id === undefined) continue;
     const { error } = await opened.run(Int32Array.of(300, 301, 302), { ...use([id, 1]), maxTokens: 2 });
-    assert.ok(error === '' || error.startsWith('The model gave no usable probabilities'), error);
+    assert.ok(error === '' || error.startsWith('The model '), error);
     await opened.scheduler.dropAdapter(id);
   }
   assert.ok(refused > damaged.length / 2 && refused < damaged.length, `${refused}`);
