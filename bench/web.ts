@@ -1,20 +1,15 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { Browser, CHROMIUM } from '../test/support/browser.js';
 import { freePort } from '../test/support/daemon.js';
 import { delta, frames, type Scene, ScriptedOpenAI, say, usage } from '../test/support/scripted-openai.js';
+import { ENTRY_BYTES, loadedAssets, sumOf, VIEW_BYTES, VIEWS } from '../test/support/web/assets.js';
 import { MARKDOWN } from '../test/support/web/chat-host.js';
 import { Lacking, unlessLacking } from './lacking.js';
-import { answers, ended, median, quern, ROOT, type Row, table } from './measure.js';
+import { answers, ended, median, quern, type Row, table } from './measure.js';
 import { QUICK, sizeOf } from './size.js';
 
 const ROUNDS = sizeOf('BENCH_ROUNDS', 15, 3);
 const TOKENS = sizeOf('BENCH_TOKENS', 10_000, 1_000);
 const MESSAGES = sizeOf('BENCH_MESSAGES', 5_000, 200);
-const VIEWS = ['chat', 'projects', 'data', 'lab', 'models', 'traces', 'learning', 'speech', 'system', 'api'];
-/** Limits in kB, compressed. */
-const ENTRY_KB = 110;
-const VIEW_KB = 80;
 const LONG_TASK_MS = 50;
 /** The long answer comes at about 1,000 tokens a second. */
 const STEP_TOKENS = 20;
@@ -62,14 +57,6 @@ class Stage {
     await this.browser.until(`document.querySelector('main')?.children.length > 0`);
   }
 
-  /** Bytes of the compressed files that the page has loaded, by name. */
-  async assets(): Promise<Map<string, number>> {
-    const names = await this.browser.value<string[]>(
-      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => /^\\/assets\\/.*\\.(js|css)$/.test(name))`,
-    );
-    return new Map(names.map((name) => [name, statSync(join(ROOT, 'build/web', `${name}.gz`)).size]));
-  }
-
   /** Memory of the page's own objects, in MB, without what nobody uses. */
   async heapMb(): Promise<number> {
     await this.browser.command('HeapProfiler.collectGarbage');
@@ -90,14 +77,13 @@ class Stage {
 }
 
 async function sizes(stage: Stage): Promise<Row[]> {
-  const kb = (files: Iterable<number>): number => [...files].reduce((sum, bytes) => sum + bytes, 0) / 1_000;
+  const kb = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} kB`;
   await stage.open('nowhere');
-  const entry = await stage.assets();
-  const rows = [row('entry, compressed', `${kb(entry.values()).toFixed(1)} kB`, `<= ${ENTRY_KB} kB`)];
+  const entry = await loadedAssets(stage.browser);
+  const rows = [row('entry, compressed', kb(sumOf(entry)), `<= ${kb(ENTRY_BYTES)}`)];
   for (const view of VIEWS) {
     await stage.open(view);
-    const more = [...(await stage.assets())].filter(([name]) => !entry.has(name)).map(([, bytes]) => bytes);
-    rows.push(row(`view ${view}, beside the entry`, `${kb(more).toFixed(1)} kB`, `<= ${VIEW_KB} kB`));
+    rows.push(row(`view ${view}, beside the entry`, kb(sumOf(await loadedAssets(stage.browser), entry)), `<= ${kb(VIEW_BYTES)}`));
   }
   return rows;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { emptyDataDir, startDaemon } from '../../support/daemon.js';
 import { ScriptedOpenAI } from '../../support/scripted-openai.js';
+import { EDITOR_BYTES, ENTRY_BYTES, loadedAssets, sumOf, VIEW_BYTES, VIEWS } from '../../support/web/assets.js';
 import { chatHost } from '../../support/web/chat-host.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
@@ -37,8 +38,29 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
       [[GREETING, 2]],
     );
     await browser.click('New conversation');
-    await browser.click('Import What travellers want');
-    await browser.until(`document.querySelector('nav select').value === 'phrases'`);
+    await browser.click('Import Watch over a cold store');
+    await browser.until(`document.querySelector('nav select').value === 'cold-store'`);
+  });
+
+  it('opens the passages of an answer where they stand', async () => {
+    const { browser } = stage;
+    const isRead = async (): Promise<boolean> => {
+      const found = await fetch(`${stage.daemon.core}/v1/projects/default/cold-store/rag/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'defrost' }),
+      });
+      return (await found.text()).includes('EV-220');
+    };
+    while (!(await isRead())) await new Promise((resolve) => setTimeout(resolve, 100));
+    await browser.fill(FIELD, 'When does room C defrost?');
+    await browser.press('Enter');
+    await browser.until(`document.querySelector('[aria-label=Sources] button')`);
+    await browser.click('1', '[aria-label=Sources]');
+    await browser.until(`document.querySelector('aside mark')?.textContent.includes('evaporators of room C')`);
+    await stage.inspect('chat-source');
+    await browser.press('Escape');
+    await browser.until(`!document.querySelector('aside')`);
   });
 });
 
@@ -105,6 +127,19 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     });
     assert.ok(await browser.value(shows('it costs $5 or $10')));
     await stage.inspect('chat-markdown');
+  });
+
+  it('loads no more than its share of code', async () => {
+    await stage.open('nowhere');
+    const entry = await loadedAssets(stage.browser);
+    assert.ok(sumOf(entry) <= ENTRY_BYTES, `the entry has ${sumOf(entry)} bytes`);
+    for (const view of VIEWS) {
+      await stage.open(view);
+      const bytes = sumOf(await loadedAssets(stage.browser), entry);
+      assert.ok(bytes <= (view === 'projects' ? EDITOR_BYTES : VIEW_BYTES), `the view ${view} has ${bytes} bytes`);
+    }
+    stage.browser.complaints.length = 0;
+    await stage.open('chat');
   });
 
   it('edits a question, answers again, and goes from branch to branch', async () => {
@@ -189,6 +224,13 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.click('More of Lights at sea');
     await browser.click('Pin', ':popover-open');
     await browser.until(`document.querySelector('.list li')?.innerText.includes('Lights at sea')`);
+    const { conversations } = (await (await fetch(`${stage.daemon.core}/v1/projects/default/desk/conversations`)).json()) as {
+      conversations: { id: string }[];
+    };
+    const saved = await fetch(`${stage.daemon.core}/v1/projects/default/desk/conversations/${conversations[0]!.id}/export?format=json`);
+    writeFileSync(join(dataDir, 'saved.json'), (await saved.text()).replaceAll('harbour', 'pier'));
+    await browser.attach('.top input[type=file]', join(dataDir, 'saved.json'));
+    await browser.until(`document.body.innerText.includes('1 conversation was imported')`);
     await browser.fill('input[type=search]', 'harbour');
     await browser.until(`document.querySelectorAll('.list > li').length === 1`);
     await stage.inspect('chat-search');

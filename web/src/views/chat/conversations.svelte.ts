@@ -1,11 +1,10 @@
 /** The list of a project's conversations: pages, search, and what is done to one of them. */
 import type { Conversation, ConversationList } from '$schemas/core/conversations';
 import { ask, get, isAbort, send, sentence } from '../../lib/api';
-
-type Found = Conversation;
+import { threadOf } from './thread.svelte';
 
 export class Conversations {
-  list = $state.raw<readonly Found[]>([]);
+  list = $state.raw<readonly Conversation[]>([]);
   next = $state<string | null>(null);
   total = $state(0);
   search = $state('');
@@ -59,7 +58,7 @@ export class Conversations {
   }
 
   async change(id: string, part: Partial<Pick<Conversation, 'title' | 'pinned' | 'archived'>>): Promise<void> {
-    await send(`${this.#path}/${id}`, part, { method: 'PATCH' });
+    await threadOf(this.place, id).change(part);
     await this.load();
   }
 
