@@ -12,6 +12,7 @@ const TOKENS = sizeOf('BENCH_TOKENS', 10_000, 1_000);
 const MESSAGES = sizeOf('BENCH_MESSAGES', 5_000, 200);
 const LONG_TASK_MS = 50;
 /** The long answer comes at about 1,000 tokens a second. */
+const SETTLED_MS = 1_000;
 const STEP_TOKENS = 20;
 const STEP_MS = 20;
 const CHARACTERS_PER_TOKEN = 4;
@@ -45,10 +46,28 @@ class Stage {
   }
 
   async send<T>(method: string, path: string, body: unknown): Promise<T> {
-    const answer = await fetch(this.#place + path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const answer = await fetch(this.#place + path, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
     return (answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text) as T;
+  }
+
+  /** Takes a conversation in; gives its id. */
+  async imported(file: object): Promise<string> {
+    const form = new FormData();
+    form.append('file', new Blob([JSON.stringify(file)]), 'long.json');
+    const answer = await fetch(`${this.#place}/conversations/import`, { method: 'POST', body: form });
+    if (!answer.ok) throw new Error(await answer.text());
+    const { conversations } = await this.send<{ conversations: { id: string; title: string }[] }>(
+      'GET',
+      '/conversations?search=long',
+      undefined,
+    );
+    return conversations.find(({ title }) => title === 'A long conversation')!.id;
   }
 
   async open(place: string): Promise<void> {
@@ -107,6 +126,8 @@ async function firstToken(stage: Stage): Promise<Row> {
     await stage.open(`chat/${conversation.id}`);
     await stage.browser.until(`document.querySelector('textarea[aria-label=Message]') && document.querySelector('[role=log]')`);
     await stage.browser.fill('textarea[aria-label=Message]', 'Is it?');
+    // What opening a page asks of the daemon is over by then.
+    await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
     const seen = stage.browser.value<number>(`new Promise((resolve) => {
       let began = 0;
       addEventListener('keydown', () => { began = performance.now(); }, { capture: true, once: true });
@@ -160,16 +181,28 @@ async function longTasks(stage: Stage): Promise<Row[]> {
   ];
 }
 
+/** A conversation as a file, of so many messages that each answer the one before. */
+function longConversation(): object {
+  const created_at = new Date().toISOString();
+  const messages = Array.from({ length: MESSAGES }, (_, at) => ({
+    id: `msg_${String(at).padStart(22, '0')}`,
+    parent: at === 0 ? null : `msg_${String(at - 1).padStart(22, '0')}`,
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: at % 2 === 0 ? `Question ${at} of a long conversation` : 'An answer with **bold** words, `code` and a list:\n\n- one\n- two\n',
+    status: 'done',
+    created_at,
+  }));
+  const conversation = { title: 'A long conversation', created_at, updated_at: created_at, current: messages.at(-1)!.id };
+  return { format: 'quern-conversation', version: 1, conversation, messages };
+}
+
 async function longHistory(stage: Stage): Promise<Row[]> {
-  stage.host.always(say('An answer with **bold** words, ', '`code` and a list:\n\n- one\n- two\n'));
-  const { conversation } = await stage.send<{ conversation: { id: string } }>('POST', '/conversations', {});
-  for (let at = 0; at < MESSAGES / 2; at += 1)
-    await stage.send('POST', `/conversations/${conversation.id}/turns`, { message: { content: `Question ${at} of a long conversation` } });
+  const id = await stage.imported(longConversation());
   await stage.open('nowhere');
   await stage.watch();
   const opened = await stage.browser.value<number>(`new Promise((resolve) => {
     const began = performance.now();
-    location.hash = '#/chat/${conversation.id}';
+    location.hash = '#/chat/${id}';
     const look = () => document.querySelectorAll('article').length > 0 ? resolve(performance.now() - began) : requestAnimationFrame(look);
     look();
   })`);

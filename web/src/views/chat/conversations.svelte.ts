@@ -1,5 +1,5 @@
 /** The list of a project's conversations: pages, search, and what is done to one of them. */
-import type { Conversation, ConversationList } from '$schemas/core/conversations';
+import type { Conversation, ConversationList, ImportReply } from '$schemas/core/conversations';
 import { ask, get, isAbort, send, sentence } from '../../lib/api';
 import { threadOf } from './thread.svelte';
 
@@ -87,12 +87,10 @@ export class Conversations {
     return response.blob();
   }
 
-  async import(file: Blob): Promise<{ imported: number; skipped: readonly { place: string; reason: string }[] }> {
-    const answer = await get<{ imported: number; skipped: readonly { place: string; reason: string }[] }>(`${this.#path}/import`, {
-      method: 'POST',
-      body: file,
-      headers: { 'Content-Type': 'application/json' },
-    });
+  async import(file: File): Promise<ImportReply> {
+    const form = new FormData();
+    form.append('file', file);
+    const answer = await get<ImportReply>(`${this.#path}/import`, { method: 'POST', body: form });
     await this.load();
     return answer;
   }
