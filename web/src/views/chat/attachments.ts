@@ -37,8 +37,8 @@ export async function attachmentOf(file: File): Promise<Attachment> {
   return { name, media_type: 'text/plain', url: await addressOf(new Blob([bytes]), 'text/plain'), text };
 }
 
-/** The text of bytes that are UTF-8. */
-function textOf(bytes: Uint8Array): string | undefined {
+/** The text of bytes that are UTF-8; undefined for others. */
+export function textOf(bytes: Uint8Array | ArrayBuffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return text.includes('\0') ? undefined : text;
