@@ -76,11 +76,16 @@ class Stage {
     await this.browser.until(`document.querySelector('main')?.children.length > 0`);
   }
 
+  /** What the browser counts of the page: seconds, bytes and times. */
+  async metrics(): Promise<Record<'ScriptDuration' | 'LayoutDuration' | 'RecalcStyleDuration' | 'LayoutCount' | 'JSHeapUsedSize', number>> {
+    const { metrics } = (await this.browser.command('Performance.getMetrics')) as { metrics: { name: string; value: number }[] };
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as Awaited<ReturnType<Stage['metrics']>>;
+  }
+
   /** Memory of the page's own objects, in MB, without what nobody uses. */
   async heapMb(): Promise<number> {
     await this.browser.command('HeapProfiler.collectGarbage');
-    const { metrics } = (await this.browser.command('Performance.getMetrics')) as { metrics: { name: string; value: number }[] };
-    return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value / 1e6;
+    return (await this.metrics()).JSHeapUsedSize / 1e6;
   }
 
   /** Begins to note long tasks. */
@@ -164,11 +169,15 @@ async function longTasks(stage: Stage): Promise<Row[]> {
   await stage.open('chat');
   await stage.browser.until(`document.querySelector('textarea[aria-label=Message]')`);
   await stage.watch();
+  const before = await stage.metrics();
   await stage.browser.fill('textarea[aria-label=Message]', 'Write a book');
   await stage.browser.press('Enter');
   await stage.browser.until(`document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'true'`);
   const isOver = `document.querySelector('[role=log]').getAttribute('aria-busy') === 'false'`;
   while (!(await stage.browser.value<boolean>(isOver))) await new Promise((resolve) => setTimeout(resolve, 500));
+  const after = await stage.metrics();
+  const took = (name: keyof typeof after): number => after[name] - before[name];
+  const seconds = took('ScriptDuration') + took('LayoutDuration') + took('RecalcStyleDuration');
   const tasks = await stage.longTasks();
   const longest = Math.max(0, ...tasks);
   return [
@@ -177,6 +186,7 @@ async function longTasks(stage: Stage): Promise<Row[]> {
       `${tasks.length}${tasks.length > 0 ? `, the longest ${ms(longest)}` : ''}`,
       '0',
     ),
+    row('scripts and layout for it', `${seconds.toFixed(1)} s, ${((1_000 * seconds) / took('LayoutCount')).toFixed(1)} ms a step`),
     row('memory behind it', `${(await stage.heapMb()).toFixed(1)} MB`),
   ];
 }
