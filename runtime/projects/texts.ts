@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectText, TextCheck } from '../../schemas/generated/core/projects.js';
 import { freshYaml } from '../config/edit.js';
-import { Unparsable } from '../config/parse.js';
+import { checkTree, MAX_SENT_MEMBERS, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
 import { settingNotes } from '../config/setting-notes.js';
 import type { FileText, SpokenText } from '../config/shown-text.js';
@@ -56,7 +56,9 @@ export async function replaceText(
 
 async function made(present: FileText | null, text: string): Promise<SpokenText> {
   try {
-    return await completeLargeText(text, present, WHERE);
+    const whole = await completeLargeText(text, present, WHERE);
+    checkTree(whole.value, MAX_SENT_MEMBERS);
+    return whole;
   } catch (cause) {
     if (!(cause instanceof Unparsable)) throw cause;
     throw invalidConfig('The text', [{ path: [], reason: cause.message, type: 'yaml' }], WHERE);

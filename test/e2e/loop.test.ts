@@ -36,6 +36,9 @@ const mcp = (name: string, given: object): string =>
 const project = (more: object): string =>
   json({ config: { version: 'v1', name: 'quickstart', namespace: 'default', runtime: { models: [] }, ...more } });
 
+/** The same as the text of a project file. */
+const projectText = (more: object): string => json({ text: json({ version: 'v1', runtime: { models: [] }, ...more }) });
+
 /** Large bodies that get past validation and do what their route is for. */
 interface Prepared {
   /** What must be there before: sent once. */
@@ -144,6 +147,18 @@ const PREPARED: Record<string, Prepared> = {
   },
   'POST /v1/projects/{namespace}/{project}/rag/databases/{database_name}/preview': {
     bodies: { 'a file of 10 MB': () => json({ filename: 'a.txt', file_content: Buffer.from(words(10_000_000)).toString('base64') }) },
+  },
+  'PUT /v1/projects/{namespace}/{project}/text': {
+    bodies: {
+      'many prompts': () =>
+        projectText({ prompts: rows(1_000, (i) => ({ name: `p${i}`, messages: [{ role: 'system', content: words(900) }] })) }),
+    },
+  },
+  'POST /v1/projects/{namespace}/{project}/text/check': {
+    bodies: {
+      'many masks': () => projectText({ x: { headers: rows(95_000, () => '***') } }),
+      'many unknown members': () => projectText(Object.fromEntries(rows(20_000, (i) => [`n${i}`, i]))),
+    },
   },
   'PUT /v1/projects/{namespace}/{project}': {
     bodies: {
