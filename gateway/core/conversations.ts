@@ -51,18 +51,6 @@ async function turn(runtime: Runtime, request: Request): Promise<StreamReply> {
     clientId: request.header('idempotency-key') || body.client_id,
     signal: request.signal,
     open,
-    cite: (hits) =>
-      hits.map((hit, at) => ({
-        n: at + 1,
-        id: hit.id,
-        text: hit.text,
-        document: typeof hit.metadata.source === 'string' ? hit.metadata.source : null,
-        file_hash: hit.documentHash || null,
-        dataset: null,
-        page: typeof hit.metadata.page === 'number' ? hit.metadata.page : null,
-        score: hit.score,
-        metadata: hit.metadata,
-      })),
     addressOf: (file) => `${addressOfFiles(place, id)}/${file}`,
   });
   return { events };

@@ -5,20 +5,16 @@ import { isMemory } from '../chat/memories.js';
 import type { ChatTurn, TurnWatcher } from '../chat/turn.js';
 import type { CompletionPart } from '../providers/contract.js';
 import { Collector } from '../providers/contract.js';
-import type { Hit } from '../rag/contract.js';
 import type { ConversationMessage } from '../store/store.js';
+import { type Citation, citationsOf } from './citations.js';
 
-type Citation = NonNullable<Message['citations']>[number];
 type MadeCall = NonNullable<Message['made_calls']>[number];
-/** Makes citations of what the model was given of documents, the best first. */
-export type Cite = (hits: readonly Hit[]) => Citation[];
 
 /** An answer while it is written: what its message says at each moment. */
 export class GrowingAnswer implements TurnWatcher {
   /** Why it broke off. */
   error: string | undefined;
   readonly #begun: Message;
-  readonly #cite: Cite;
   readonly #startedMs = performance.now();
   readonly #collector = new Collector();
   readonly #calls = new Map<string, Record<string, unknown>>();
@@ -29,9 +25,8 @@ export class GrowingAnswer implements TurnWatcher {
   #isFinished = false;
 
   /** `begun` is the message before the model writes: empty, or what it goes on from. */
-  constructor(begun: Message, cite: Cite) {
+  constructor(begun: Message) {
     this.#begun = begun;
-    this.#cite = cite;
   }
 
   /** Whether the model has ended it. */
@@ -42,7 +37,7 @@ export class GrowingAnswer implements TurnWatcher {
   /** Notes what is known when the model has been asked. */
   opened(turn: ChatTurn): void {
     this.#turn = turn;
-    this.#citations = this.#cite(turn.passages.filter((hit) => !isMemory(hit)));
+    this.#citations = citationsOf(turn.passages.filter((hit) => !isMemory(hit)));
   }
 
   part(part: CompletionPart): void {

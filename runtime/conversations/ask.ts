@@ -4,7 +4,7 @@ import type { ChatCall } from '../chat/chat.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { DONE } from '../completions/wire.js';
 import type { Batch, ConversationMessage } from '../store/store.js';
-import { type Cite, GrowingAnswer } from './answer.js';
+import { GrowingAnswer } from './answer.js';
 import { type NewFile, putFiles, takeFiles } from './attachments.js';
 import { type Conversations, merged, touched } from './conversations.js';
 import { messageId } from './ids.js';
@@ -28,7 +28,6 @@ export interface TurnAsked {
   readonly signal: AbortSignal;
   /** Asks the project's model. */
   open(call: ChatCall, signal: AbortSignal): Promise<ChatTurn>;
-  readonly cite: Cite;
   /** Address of an attachment. */
   addressOf(id: string): string;
 }
@@ -74,7 +73,7 @@ export async function ask(conversations: Conversations, place: Place, id: string
 function runningTurn(conversations: Conversations, place: Place, head: Head, plan: Plan, asked: TurnAsked): RunningTurn {
   const { records, running } = conversations.shared;
   const { id } = head;
-  const answer = new GrowingAnswer(plan.answer, asked.cite);
+  const answer = new GrowingAnswer(plan.answer);
   const user = plan.said.find(({ role }) => role === 'user');
   const results = plan.said.filter(({ role }) => role === 'tool');
   const begun: TurnBegun = {

@@ -84,6 +84,18 @@ describe('test questions of a project', () => {
     assert.deepEqual([only.runs.length, only.runs[0].questions.length], [1, 1]);
   });
 
+  it('are asked in a conversation, whose answer cites what it was given', async () => {
+    const { conversation } = await json('conversation_create', { settings: { max_tokens: 3, top_k_passages: 1 } });
+    const body = { message: { content: 'Where are apples kept?' } };
+    const { events } = await stage.ask('conversation_turn', { ids: { ...lab, conversation_id: conversation.id }, body });
+    const [cited, ...others] = JSON.parse(events.at(-2)!).citations;
+    assert.deepEqual(others, []);
+    const { n, text, document, file_hash: hash, dataset, page } = cited;
+    assert.deepEqual([n, text, document, hash, dataset, page], [1, FILES.apples, 'apples.txt', hashOf(FILES.apples), 'docs', null]);
+    const { text: file } = await stage.ask('dataset_data_read', { ids: { ...lab, dataset, file_hash: hash } });
+    assert.equal(file, FILES.apples);
+  });
+
   it('are refused with a reason', async () => {
     assert.match((await refused('questions_recall', { strategies: ['none'] })).join(' '), /^404 .*none/);
     assert.match((await refused('questions_recall', { database: 'none' })).join(' '), /^404 .*none/);
