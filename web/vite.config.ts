@@ -35,5 +35,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  server: { proxy: Object.fromEntries(['/v1', '/api', '/health', '/info', '/openapi.json'].map((path) => [path, 'http://127.0.0.1:14345'])) },
+  server: {
+    proxy: Object.fromEntries(['/v1', '/api', '/health', '/info', '/openapi.json'].map((path) => [path, 'http://127.0.0.1:14345'])),
+  },
 });

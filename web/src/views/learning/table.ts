@@ -80,18 +80,18 @@ export interface Rows {
 /** The chosen columns of a table, by how each becomes numbers. */
 export function chosenRows({ columns, rows }: Table, encodings: readonly Encoding[]): Rows {
   const chosen = columns.flatMap((column, at) => (encodings[at] ? [{ column, at, encoding: encodings[at] }] : []));
-  const valueOf = ({ column, at, encoding }: (typeof chosen)[number], row: readonly string[]): string | number => {
+  const numberIn = ({ column, at, encoding }: (typeof chosen)[number], row: readonly string[]): string | number => {
     const cell = row[at] ?? '';
     if (encoding !== 'numeric') return cell;
     return isNumber(cell) ? Number(cell) : column.median;
   };
   const names = chosen.map(({ column }) => column.name);
   if (chosen.every(({ encoding }) => encoding === 'numeric'))
-    return { names, schema: undefined, data: rows.map((row) => chosen.map((one) => valueOf(one, row) as number)) };
+    return { names, schema: undefined, data: rows.map((row) => chosen.map((one) => numberIn(one, row) as number)) };
   return {
     names,
     schema: Object.fromEntries(chosen.map(({ column, encoding }) => [column.name, encoding])),
-    data: rows.map((row) => Object.fromEntries(chosen.map((one) => [one.column.name, valueOf(one, row)]))),
+    data: rows.map((row) => Object.fromEntries(chosen.map((one) => [one.column.name, numberIn(one, row)]))),
   };
 }
 
