@@ -30,7 +30,7 @@ class CurrentProject {
 
   /** Reads the list of projects; where the chosen one is gone, the first one is chosen. */
   async load(): Promise<void> {
-    const { projects } = await get<{ projects: ProjectName[] }>('/v1/projects/default');
+    const { projects } = await get<{ projects: ProjectName[] }>('/v1/projects');
     this.all = projects.map(({ namespace, name }) => ({ namespace, name }));
     const is = ({ namespace, name }: ProjectName): boolean => namespace === this.#current.namespace && name === this.#current.name;
     if (this.all.length > 0 && !this.all.some(is)) this.choose(this.all[0]!);
