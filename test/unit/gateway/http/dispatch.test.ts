@@ -327,7 +327,7 @@ scenarios('dispatch', stage, [
   {
     name: 'serves its page without foreign sources',
     path: '/docs',
-    contains: ['<title>Test API</title>'],
+    contains: ['<title>Quern</title>'],
     lacks: ['http://', 'https://', '{{'],
     answerHeaders: { 'content-security-policy': /default-src 'none'/ },
   },
