@@ -476,6 +476,7 @@ describe('the dataset and task endpoints', () => {
         'dataset_cleanup_file',
         'dataset_process',
         'dataset_process_cancel',
+        'tasks_open',
         'task_get',
         'task_cancel',
       ],
