@@ -62,7 +62,7 @@ test('a fit learns, says how well, and comes back from disk with the same bits',
   assert.ok(quality);
   assert.equal(quality.folds, 5);
   assert.ok(quality.accuracy > 0.9 && quality.plainAccuracy === quality.accuracy);
-  assert.deepEqual(Object.keys(quality.labels[0]!), ['precision', 'recall', 'f1', 'support']);
+  assert.deepEqual(Object.keys(quality.labels[0]!), ['precision', 'recall', 'f1', 'support', 'given']);
   assert.deepEqual(
     quality.labels.map(({ support }) => support),
     [20, 20],
