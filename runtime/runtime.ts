@@ -134,6 +134,8 @@ export interface RuntimeParts {
   readonly allowMcp?: boolean;
   /** Models that project files and fits name are fetched on their first use. */
   readonly pullsOnUse?: boolean;
+  /** Several people share the runtime: until `fetches.rightOf` is set, nothing is fetched in the background. */
+  readonly isShared?: boolean;
   /** Where events go as traces; absent or null = nowhere. */
   readonly otlp?: OtlpSettings | null;
   /** Opens a listener of our own for `local_accel`. */
@@ -178,6 +180,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   stopping.signal.addEventListener('abort', () => events.endStreams(), { once: true });
   const hub = new Hub(outbound, process.env, events);
   const fetches = new ModelFetches(hub);
+  if (parts.isShared) fetches.rightOf = () => 'nothing';
   // Remote runtimes fetch what they miss by their own setting.
   const need = parts.pullsOnUse && runtimeUrls.length === 0 ? fetches.need : needNothing;
   const pageImages = new PageImages();
@@ -236,6 +239,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     provider,
     events,
     kinds,
+    around: fetches.inBackground,
   });
   const chat = new Chat({
     projects,

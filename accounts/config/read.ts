@@ -95,6 +95,7 @@ export function settingsOf(value: unknown, environment: Environment): Settings {
     sharedNamespaces: Object.fromEntries(
       Object.entries(file.quern?.namespaces ?? {}).map(([name, { roles = [], write = [] }]) => [name, { roles, write }]),
     ),
+    ownersFetch: file.quern?.fetch_models ?? false,
     privateHosts: file.quern?.hosts ?? [],
     development,
   };

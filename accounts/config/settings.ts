@@ -121,6 +121,8 @@ export interface Settings {
   };
   /** Where the accounts stand in front of Quern: namespaces that several people share, with the roles that may see and that may change them. */
   readonly sharedNamespaces: Readonly<Record<string, { readonly roles: readonly string[]; readonly write: readonly string[] }>>;
+  /** Whether Quern fetches models that projects name for the owners of namespaces too, and not only for who runs the machine and the writers of shared ones. */
+  readonly ownersFetch: boolean;
   /** Hosts of the machine and its private networks that project files of Quern may name, as `name:port`. */
   readonly privateHosts: readonly string[];
   /** Whether weak secrets and test users are taken. */

@@ -65,7 +65,7 @@ export class Front implements Guard<Runtime> {
       print: (line) => log('info', line),
       onWarning: ({ userId, meterId, used, limit }) => log('info', `a user has used ${used} of ${limit} ${meterId}`, { user: userId }),
     });
-    const { admin, database, sharedNamespaces: shared, privateHosts } = accounts.settings;
+    const { admin, database, sharedNamespaces: shared, ownersFetch, privateHosts } = accounts.settings;
     if (database.adapter === 'sqlite' && relative(runtime.dataDir, database.url).startsWith('..'))
       log('warn', `the accounts are in ${database.url}, outside the data directory, so "quern backup" leaves them out`, {
         remedy: 'copy them too, or move the file into the data directory and take database.url out of the module file',
@@ -82,9 +82,11 @@ export class Front implements Guard<Runtime> {
       const namespaces = new Namespaces({
         owners: tenants.owners,
         shared,
+        ownersFetch,
         existing: () => runtime.projects.namespaces(),
         isEmpty: (namespace) => runtime.projects.names(namespace).length === 0,
       });
+      runtime.fetches.rightOf = (namespace) => namespaces.fetchRight(namespace);
       runtime.projects.onErase((namespace) => namespaces.letGo(namespace));
       const premises = { runtime, tenants, namespaces, metering: new Metering(accounts, tenants), adminRole: admin.requireRole };
       return new Front(accounts, premises, operatorKey);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
+import type { FetchRight } from '../../runtime/models/fetch/on-use.js';
 import { HELP_PROJECT } from '../../runtime/projects/built-in.js';
 import { MOST_NAMESPACES } from '../../runtime/tenants/limits.js';
 import type { NamespaceOwners } from '../../runtime/tenants/owners.js';
@@ -13,6 +14,8 @@ export interface NamespaceRules {
   readonly owners: NamespaceOwners;
   /** Namespaces of the module file, with the roles that may see and that may change them. */
   readonly shared: Readonly<Record<string, { readonly roles: readonly string[]; readonly write: readonly string[] }>>;
+  /** Whether models that projects name are fetched for the owners of namespaces too. */
+  readonly ownersFetch: boolean;
   /** The namespaces that have a folder. */
   existing(): readonly string[];
   /** Whether a namespace has no project. */
@@ -48,6 +51,13 @@ export class Namespaces {
     if (!shared) return 'none';
     const has = (role: string): boolean => role === EVERYBODY || caller.roles.includes(role);
     return shared.write.some(has) ? 'writer' : shared.roles.some(has) ? 'member' : 'none';
+  }
+
+  /** What is fetched for those who may write a namespace: what a model costs in disk and time is the operator's to allow, and the token the operator's alone. */
+  fetchRight(namespace: string): FetchRight {
+    if (Object.hasOwn(this.#rules.shared, namespace)) return 'public';
+    if (this.#rules.owners.of(namespace) === undefined) return 'all';
+    return this.#rules.ownersFetch ? 'public' : 'nothing';
   }
 
   /** Whether a user may make a namespace theirs: it is nobody's, is not shared, and has nothing in it. */

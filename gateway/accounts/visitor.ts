@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { isName } from '../../runtime/config/names.js';
-import { withoutFetching } from '../../runtime/models/fetch/on-use.js';
+import { type FetchRight, withFetchRight } from '../../runtime/models/fetch/on-use.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { NOWHERE, projectsSeen } from '../../runtime/tenants/seen-projects.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';
@@ -160,8 +160,7 @@ export class User implements Visitor<Runtime> {
     const standing = await this.#standing(endpoint, request.params, request.body);
     const { swaps, ...changes } = this.#changes(endpoint, request, standing);
     const handle = async (): Promise<Reply> => endpoint.handler(this.context, new ChangedRequest(request, changes));
-    // What a model costs in disk and time is for those to spend whose project it is.
-    const answer = this.isAdmin || standing?.level === 'writer' ? handle : () => withoutFetching(handle);
+    const answer = () => withFetchRight(this.#fetchRight(standing), handle);
     try {
       const reply = await (standing && endpoint.access === 'founders'
         ? this.#premises.namespaces.while(standing.namespace, answer)
@@ -171,6 +170,14 @@ export class User implements Visitor<Runtime> {
     } catch (error) {
       throw failureInWrittenWords(error, swaps);
     }
+  }
+
+  /** What is fetched for this user's work in a namespace. */
+  #fetchRight(standing: Standing | undefined): FetchRight {
+    if (this.isAdmin) return 'all';
+    if (standing?.level !== 'writer') return 'nothing';
+    const right = this.#premises.namespaces.fetchRight(standing.namespace);
+    return right === 'all' ? 'public' : right;
   }
 
   admitForm(
@@ -204,7 +211,7 @@ export class User implements Visitor<Runtime> {
       ? { query: { ...query, session_id: this.#mark + String(query.session_id || randomUUID()) }, user: this.#nameInMemory() }
       : { query };
     const open = (): SocketListener => route.open(this.context, { params, ...own });
-    const listener = isApart ? listenerWithoutFetching(open) : open();
+    const listener = listenerWithFetchRight(this.#fetchRight(level && { namespace: namespace!, level }), open);
     return watched(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
   }
 
@@ -288,12 +295,12 @@ export class User implements Visitor<Runtime> {
   }
 }
 
-/** A listener whose work causes no fetch of a model. */
-function listenerWithoutFetching(open: () => SocketListener): SocketListener {
-  const listener = withoutFetching(open);
+/** A listener whose work fetches no more than this right allows. */
+function listenerWithFetchRight(right: FetchRight, open: () => SocketListener): SocketListener {
+  const listener = withFetchRight(right, open);
   return {
-    open: (peer) => withoutFetching(() => listener.open(peer)),
-    message: (content) => withoutFetching(() => listener.message(content)),
+    open: (peer) => withFetchRight(right, () => listener.open(peer)),
+    message: (content) => withFetchRight(right, () => listener.message(content)),
     closed: (code) => listener.closed(code),
     stopping: () => listener.stopping?.(),
   };

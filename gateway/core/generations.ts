@@ -29,7 +29,7 @@ async function replayable({ events }: Runtime, at: Place, most: number): Promise
   for (const { event_id } of found.events) {
     if (ids.length === most) break;
     const { metadata, data } = await events.get(...at, event_id);
-    if (metadata.content === 'full' && metadata.cut !== true && Array.isArray((data as { messages?: unknown }).messages))
+    if (metadata.content === 'full' && metadata.cut !== true && metadata.replay_of === undefined && Array.isArray((data as { messages?: unknown }).messages))
       ids.push(event_id);
   }
   return ids;

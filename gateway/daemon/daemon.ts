@@ -236,6 +236,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       pinTemplates: options.pinTemplates,
       allowMcp: options.allowMcp,
       pullsOnUse: options.pullsOnUse,
+      isShared: options.accounts !== null,
       otlp: options.otlp,
       deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {

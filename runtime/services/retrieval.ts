@@ -20,6 +20,7 @@ import type { Retrieval } from '../rag/query/contract.js';
 import type { RetrievalParts as QueryParts } from '../rag/query/retrieval.js';
 import type { Store } from '../store/store.js';
 import type { TaskKind } from '../tasks/contract.js';
+import type { Around } from '../tasks/worker.js';
 import type { Tasks } from '../tasks/tasks.js';
 import type { VisionService } from '../vision/contract.js';
 import type { ModelServices } from './model-services.js';
@@ -47,6 +48,8 @@ export interface RetrievalParts {
   readonly events?: Events;
   /** Kinds of tasks beside those of datasets, by name. */
   readonly kinds?: Readonly<Record<string, TaskKind>>;
+  /** What the work of tasks has around it. */
+  readonly around?: Around;
 }
 
 /** Documents and the questions to them. Close it before the store. */
@@ -75,6 +78,7 @@ export function openRetrieval({
   provider,
   events,
   kinds = {},
+  around,
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed, need: encoders.need });
@@ -86,6 +90,7 @@ export function openRetrieval({
     ingest,
     quotaBytes: datasetQuotaBytes,
     kinds,
+    ...(around ? { taskOptions: { around } } : {}),
     ...(events ? { events } : {}),
   });
   projects.onErase((namespace, name) => stores.erase(namespace, name));

@@ -10,10 +10,11 @@ import { Journal } from './journal.js';
 import { type Backoff, CANCEL_WAIT_MS, CONCURRENCY, MAX_ITEMS, MAX_OPEN_TASKS, RETRY_BACKOFF } from './limits.js';
 import { Retention } from './retention.js';
 import { itemView, openTaskView, taskView } from './task-view.js';
-import { Worker } from './worker.js';
+import { type Around, Worker } from './worker.js';
 
-/** Settings that tests change. */
+/** What tests change, and in what the work of a namespace runs. */
 export interface TasksOptions {
+  readonly around?: Around;
   readonly concurrency?: number;
   readonly backoff?: Backoff;
   readonly maxFinished?: number;
@@ -39,6 +40,7 @@ export class Tasks {
       kinds,
       concurrency: options.concurrency ?? CONCURRENCY,
       backoff: options.backoff ?? RETRY_BACKOFF,
+      around: options.around ?? ((_namespace, work) => work()),
       onAllEnded: (task) => void this.#finish(task),
     });
     this.#resume();

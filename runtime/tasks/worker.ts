@@ -12,12 +12,16 @@ const PASSING: ReadonlySet<FailureKind> = new Set(['unavailable', 'timed_out', '
 /** Longest sleep of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Does the work of an item of a namespace, with what that work has around it. */
+export type Around = <T>(namespace: string, work: () => Promise<T>) => Promise<T>;
+
 /** What a worker needs besides its tasks. */
 export interface WorkerParts {
   readonly journal: Journal;
   readonly kinds: Readonly<Record<string, TaskKind>>;
   readonly concurrency: number;
   readonly backoff: Backoff;
+  readonly around: Around;
   /** Called when every item of a task that is not cancelled has ended. */
   readonly onAllEnded: (task: ActiveTask) => void;
 }
@@ -139,7 +143,8 @@ export class Worker {
       const kind = this.#parts.kinds[task.record.kind];
       if (!kind) throw new Failure('invalid', `This version has no tasks of kind ${task.record.kind}.`);
       controller.signal.throwIfAborted();
-      const outcome = await kind.run(task.item(index), this.#context(task, index, controller.signal));
+      const context = this.#context(task, index, controller.signal);
+      const outcome = await this.#parts.around(task.key[0], () => kind.run(task.item(index), context));
       await this.#ended(task, index, { ...item, state: 'done', outcome });
     } catch (error) {
       await this.#failed(task, index, interruptions, controller.signal, error);

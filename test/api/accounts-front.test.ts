@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it, mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watched, whileStill } from '../../gateway/accounts/watched.js';
@@ -7,6 +10,7 @@ import type { Refusal, SocketListener } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ADMIN, type FrontStage, OPERATOR_KEY, openFrontStage, Person, personOf } from '../support/accounts/front-stage.js';
 import type { Answer } from '../support/exchange.js';
+import { HubServer } from '../support/hub-server.js';
 
 const PROJECT = { name: 'diary' };
 
@@ -55,6 +59,51 @@ describe('accounts in front of the daemon', () => {
     const rootId = await directory.idOf(ADMIN.email);
     await assert.rejects(directory.setRole(rootId, 'editor'), { kind: 'conflict' });
     for (const name of ['shelf', 'one']) await root.ask('core', 'DELETE', `/v1/projects/library/${name}`);
+  });
+
+  it('fetch no model for who only has a namespace, and none with the token of who runs the machine', async () => {
+    const hub = await HubServer.start();
+    const cache = await mkdtemp(join(tmpdir(), 'quern-front-hub-'));
+    const names = ['HF_ENDPOINT', 'HF_HUB_CACHE', 'HF_TOKEN'];
+    const before = names.map((name) => process.env[name]);
+    Object.assign(process.env, { HF_ENDPOINT: hub.url, HF_HUB_CACHE: cache, HF_TOKEN: 'hf_canary' });
+    const shared = { library: { roles: ['user'], write: ['user'] } };
+    const hosts = [new URL(hub.url).host];
+    const own = await openFrontStage({ quern: { hosts, namespaces: shared, fetch_models: true } });
+    try {
+      hub.put('org/costly', { 'model.gguf': Buffer.alloc(800, 'x') });
+      const [eve, keeper] = [await personOf(own, 'eve@example.com'), await personOf(own, ADMIN.email, ADMIN.password)];
+      const config = { version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'org/costly' }] } };
+      const chat = async (person: Person, namespace: string): Promise<Answer> => {
+        const project = `/v1/projects/${namespace}/p`;
+        await person.ask('core', 'POST', `/v1/projects/${namespace}`, { name: 'p' });
+        assert.equal((await person.ask('core', 'PUT', project, { config: { ...config, name: 'p', namespace } })).status, 200);
+        const asked = { messages: [{ role: 'user', content: 'x' }], rag_enabled: false };
+        return person.ask('core', 'POST', `${project}/chat/completions`, asked);
+      };
+      const refused = await chat(ann, 'others');
+      assert.equal(refused.status, 404);
+      assert.match(refused.text, /for those who run this machine: ask them to pull it/);
+      assert.equal(hub.seen.length, 0);
+      for (const namespace of ['library', 'eves']) {
+        await chat(eve, namespace);
+        assert.ok(hub.seen.length > 0, namespace);
+        assert.ok(hub.seen.every(({ authorization }) => authorization === undefined));
+        await rm(join(cache, 'models--org--costly'), { recursive: true, force: true });
+        hub.seen.length = 0;
+      }
+      hub.put('org/costly', { 'model.gguf': Buffer.alloc(800, 'y') }, { token: 'hf_canary' });
+      await chat(keeper, 'keepers');
+      assert.ok(hub.seen.some(({ authorization }) => authorization === 'Bearer hf_canary'));
+    } finally {
+      await own.close();
+      await hub.close();
+      for (const [at, name] of names.entries()) {
+        if (before[at] === undefined) delete process.env[name];
+        else process.env[name] = before[at];
+      }
+      await rm(cache, { recursive: true, force: true });
+    }
   });
 
   it('want a sign-in of every endpoint but those that say so', async () => {
@@ -182,7 +231,7 @@ describe('accounts in front of the daemon', () => {
       return text;
     };
     // Only who may fetch comes so far as to be told that the hub is not to be asked.
-    assert.match(await told(ann, `${project}/chat/completions`, chat), /you may not change this project or/);
+    assert.match(await told(ann, `${project}/chat/completions`, chat), /for those who run this machine/);
     assert.match(await told(root, `${project}/chat/completions`, chat), /HF_HUB_OFFLINE/);
     assert.match(await told(ann, '/v1/ml/classifier/fit', fit), /It was not fetched for you/);
     assert.match(await told(root, '/v1/ml/classifier/fit', fit), /HF_HUB_OFFLINE/);

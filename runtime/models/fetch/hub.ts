@@ -26,6 +26,7 @@ export class Hub {
   readonly #env: NodeJS.ProcessEnv | HubSettings;
   readonly #events: Events | undefined;
   #made: HubClient | undefined;
+  #madePublic: HubClient | undefined;
   #isClosed = false;
   readonly #running = new Map<string, Download>();
   readonly #sweepStop = new AbortController();
@@ -53,14 +54,21 @@ export class Hub {
     return this.#made;
   }
 
+  /** Asks without a token: for those who may have only what everybody may. */
+  get #publicClient(): HubClient {
+    this.#madePublic ??= new HubClient(this.#outbound, { ...this.#client.settings, token: null });
+    return this.#madePublic;
+  }
+
   /** Whether the hub is not to be asked. */
   get isOffline(): boolean {
     return this.#client.settings.offline;
   }
 
-  /** What downloading a model would fetch. */
-  plan(name: string, signal: AbortSignal): Promise<DownloadPlan> {
-    return planDownload(this.#client, name, signal);
+  /** What downloading a model would fetch; `isPublic` asks for it, and fetches it, without the operator's token. */
+  async plan(name: string, signal: AbortSignal, isPublic = false): Promise<DownloadPlan> {
+    if (!isPublic) return planDownload(this.#client, name, signal);
+    return { ...(await planDownload(this.#publicClient, name, signal)), isPublic };
   }
 
   /** What a model can be had as, the smallest first. */
@@ -179,7 +187,7 @@ export class Hub {
     if (known?.isOpen) return known;
     if (this.#running.size >= DOWNLOADS_LIMIT)
       throw new Failure('busy', `${DOWNLOADS_LIMIT} downloads are running, the most at a time; wait for one to end.`, { retryAfterS: 30 });
-    const download = new Download(this.#client, plan);
+    const download = new Download(plan.isPublic ? this.#publicClient : this.#client, plan);
     this.#running.set(key, download);
     void download.finished.then(() => {
       if (this.#running.get(key) === download) this.#running.delete(key);

@@ -18,6 +18,7 @@ export type FetchState = 'running' | 'done' | 'failed' | 'cancelled';
 export class ModelFetch {
   readonly id = randomUUID();
   readonly #hub: Hub;
+  readonly #isPublic: boolean;
   readonly #stop = new AbortController();
   #state: FetchState = 'running';
   #plan: DownloadPlan | undefined;
@@ -35,8 +36,11 @@ export class ModelFetch {
     hub: Hub,
     /** As the project or the request calls it. */
     readonly model: string,
+    /** Whether the hub is asked without the operator's token. */
+    isPublic = false,
   ) {
     this.#hub = hub;
+    this.#isPublic = isPublic;
     this.done = this.#run();
     this.done.catch(() => undefined);
   }
@@ -134,7 +138,7 @@ export class ModelFetch {
 
   async #fetch(): Promise<void> {
     const { signal } = this.#stop;
-    const plan = await this.#hub.plan(this.model, signal);
+    const plan = await this.#hub.plan(this.model, signal, this.#isPublic);
     const fit = await this.#hub.fit(plan);
     if (!fit.canDownload) throw new Failure('disk_full', fit.message, { code: 'NotEnoughSpace' });
     this.#plan = plan;

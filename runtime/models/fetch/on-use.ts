@@ -31,10 +31,13 @@ export type NeedModel = <T>(model: string, wish: NeedWish, work: () => Promise<T
 /** Does the work alone: what is missing stays missing. */
 export const needNothing: NeedModel = (_model, _wish, work) => work();
 
-const mayFetch = new AsyncLocalStorage<boolean>();
+/** What somebody may fetch: all that the operator's token opens, what the hub gives to everybody, or nothing. */
+export type FetchRight = 'all' | 'public' | 'nothing';
 
-/** Does work for somebody who may cause no fetch; what is missing stays missing. */
-export const withoutFetching = <T>(work: () => T): T => mayFetch.run(false, work);
+const right = new AsyncLocalStorage<FetchRight>();
+
+/** Does work for somebody with this right; what may not be fetched stays missing. Outside of it everything may be. */
+export const withFetchRight = <T>(given: FetchRight, work: () => T): T => right.run(given, work);
 
 /** Whether a name is one that the hub can have. */
 function isOnHub(model: string): boolean {
@@ -56,9 +59,11 @@ function saying({ kind, message, code, fields }: Failure, sentence: string): Fai
 /** Fetches models on their first use: one fetch of a model for all who need it. */
 export class ModelFetches {
   readonly #hub: Hub;
-  /** By model; the newest last. */
+  /** By model and by whether it is fetched without a token, as one may fail where the other does not; the newest last. */
   readonly #fetches = new Map<string, ModelFetch>();
   readonly #waitMs: number;
+  /** What is fetched for work that nobody waits for, by the namespace of its project. */
+  rightOf: (namespace: string) => FetchRight = () => 'all';
 
   /** `waitMs` is that of `NeedWish` where it does not say. */
   constructor(hub: Hub, { waitMs = WAIT_MS }: { readonly waitMs?: number | undefined } = {}) {
@@ -71,13 +76,17 @@ export class ModelFetches {
       return await work();
     } catch (error) {
       if (!isMissing(error, model) || !isOnHub(model)) throw error;
-      if (mayFetch.getStore() === false)
-        throw saying(error, 'It was not fetched for you, as you may not change this project or this machine: ask who may to use it once.');
+      const given = right.getStore() ?? 'all';
+      if (given === 'nothing')
+        throw saying(error, 'It was not fetched for you, as that is for those who run this machine: ask them to pull it.');
       if (this.#hub.isOffline) throw saying(error, 'It was not fetched, because HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set.');
-      await this.#wait(this.#fetchOf(model), wish);
+      await this.#wait(this.#fetchOf(model, given === 'public'), wish);
       return work();
     }
   };
+
+  /** Does work of a project that nobody waits for, whoever's request it begins in. */
+  readonly inBackground = <T>(namespace: string, work: () => T): T => withFetchRight(this.rightOf(namespace), work);
 
   /** All that run, and the last that ended; the newest first. */
   list(): ModelFetch[] {
@@ -116,14 +125,15 @@ export class ModelFetches {
     }
   }
 
-  #fetchOf(model: string): ModelFetch {
-    const known = this.#fetches.get(model);
+  #fetchOf(model: string, isPublic: boolean): ModelFetch {
+    const key = `${isPublic} ${model}`;
+    const known = this.#fetches.get(key);
     if (known?.state === 'running' || (known?.state === 'failed' && known.sinceEndMs < AGAIN_MS)) return known;
-    const fetch = new ModelFetch(this.#hub, model);
-    this.#fetches.delete(model);
-    this.#fetches.set(model, fetch);
-    const ended = [...this.#fetches.values()].filter(({ state }) => state !== 'running');
-    for (const old of ended.slice(0, Math.max(0, ended.length - ENDED_LIMIT))) this.#fetches.delete(old.model);
+    const fetch = new ModelFetch(this.#hub, model, isPublic);
+    this.#fetches.delete(key);
+    this.#fetches.set(key, fetch);
+    const ended = [...this.#fetches].filter(([, { state }]) => state !== 'running');
+    for (const [old] of ended.slice(0, Math.max(0, ended.length - ENDED_LIMIT))) this.#fetches.delete(old);
     return fetch;
   }
 }

@@ -34,6 +34,8 @@ export interface DownloadPlan {
   /** Of the weights, where it is known. */
   readonly licence: string | null;
   readonly notes: readonly string[];
+  /** Whether the files are fetched without the operator's token. */
+  readonly isPublic?: boolean;
 }
 
 /** The repository of a model by its name. Throws `bad_request` for what names none. */

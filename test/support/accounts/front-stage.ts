@@ -35,6 +35,7 @@ export async function openFrontStage(config: object = {}, more: { paymentApi?: U
     runtimePort: 0,
     datasetQuotaBytes: 1e9,
     pullsOnUse: true,
+    isShared: true,
     startRunner: async () => undefined,
   });
   const leave = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { modelMissing } from '../../../../../runtime/formats/model-missing.js';
 import type { Hub } from '../../../../../runtime/models/fetch/hub.js';
-import { ModelFetches, withoutFetching } from '../../../../../runtime/models/fetch/on-use.js';
+import { ModelFetches, withFetchRight } from '../../../../../runtime/models/fetch/on-use.js';
 import { findGguf } from '../../../../../runtime/models/find/gguf.js';
 import { bytesOf, type HubStage, hubStage } from './stage.js';
 
@@ -148,8 +148,8 @@ describe('fetching a model on its first use', () => {
     });
     const fetches = opened();
     await assert.rejects(
-      withoutFetching(() => ask(fetches, 'org/there')),
-      { kind: 'not_found', message: /you may not change this project/ },
+      withFetchRight('nothing', () => ask(fetches, 'org/there')),
+      { kind: 'not_found', message: /for those who run this machine: ask them to pull it/ },
     );
     for (const name of ['alone', '/somewhere/model.gguf', 'org/there/model.gguf']) {
       const missing = modelMissing(name, { why: 'it is not here', remedies: ['look'] });
@@ -164,6 +164,31 @@ describe('fetching a model on its first use', () => {
       { message: other.message },
     );
     assert.equal(stage.server.seen.length, 0);
+  });
+
+  it('sends no token for those who may have what everybody may, and all of it for others', async () => {
+    stage.server.put('org/open', { 'model.gguf': bytesOf(MIB, 6) });
+    const fetches = opened(undefined, stage.hub({ token: 'hf_canary' }));
+    assert.match(await withFetchRight('public', () => ask(fetches, 'org/open')), /model\.gguf$/);
+    assert.ok(stage.server.seen.length > 2);
+    assert.ok(stage.server.seen.every(({ authorization }) => authorization === undefined));
+    stage.server.put('org/locked', { 'model.gguf': bytesOf(1000, 7) }, { token: 'hf_canary' });
+    await assert.rejects(
+      withFetchRight('public', () => ask(fetches, 'org/locked')),
+      { code: 'ModelGated' },
+    );
+    assert.match(await ask(fetches, 'org/locked'), /model\.gguf$/);
+  });
+
+  it('fetches for work in the background by its namespace, whoever it begins with', async () => {
+    stage.server.put('org/later', { 'model.gguf': bytesOf(1000, 8) });
+    const fetches = opened();
+    fetches.rightOf = (namespace) => (namespace === 'mine' ? 'nothing' : 'all');
+    await assert.rejects(
+      withFetchRight('all', () => fetches.inBackground('mine', () => ask(fetches, 'org/later'))),
+      { code: 'ModelNotFound', message: /for those who run/ },
+    );
+    assert.match(await withFetchRight('nothing', () => fetches.inBackground('other', () => ask(fetches, 'org/later'))), /model\.gguf$/);
   });
 
   it('asks the hub once for a crowd that comes one after the other to what fails', async () => {
