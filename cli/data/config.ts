@@ -100,7 +100,7 @@ function answerLine({ response, error, passages }: QuestionAnswer): string {
   return harmless(`${response ?? error ?? ''}${sources.length > 0 ? `  [${sources.join(', ')}]` : ''}`);
 }
 
-/** Runs recorded chats again, or asks questions, on the settings of a generation, and says which change. */
+/** Runs recorded chats again, or asks questions, on the settings of a generation, and says which change. The exit code is 1 where a question is answered by neither. */
 export const tryGeneration: Run = (call) =>
   withDaemon(call, async (daemon) => {
     const last = numberOf(call, 'last');
@@ -111,6 +111,7 @@ export const tryGeneration: Run = (call) =>
     const { out } = call;
     return {
       result: reply,
+      isBad: reply.questions.some(({ now, would }) => now.error !== null && would.error !== null),
       show: () => {
         for (const { query, now, would, differs } of reply.questions) {
           out.line(out.style('bold', harmless(query)));

@@ -1,4 +1,5 @@
 import { trialDifferences } from '../../runtime/chat/trial.js';
+import { withFetchRight } from '../../runtime/models/fetch/on-use.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -24,11 +25,13 @@ function numberOf({ params: { generation = '' } }: Request): number {
 
 /** The newest recorded chats of a project that can be run again. */
 async function replayable({ events }: Runtime, at: Place, most: number): Promise<string[]> {
-  const found = await events.list(...at, { type: 'inference', status: 'completed', limit: LOOKED_AT, offset: 0 });
   const ids: string[] = [];
+  if (most === 0) return ids;
+  const found = await events.list(...at, { type: 'inference', status: 'completed', limit: LOOKED_AT, offset: 0 });
   for (const { event_id } of found.events) {
     if (ids.length === most) break;
     const { metadata, data } = await events.get(...at, event_id);
+    // What was only run again says nothing that the first chat does not.
     if (metadata.content === 'full' && metadata.cut !== true && metadata.replay_of === undefined && Array.isArray((data as { messages?: unknown }).messages))
       ids.push(event_id);
   }
@@ -119,7 +122,7 @@ export const generationEndpoints: Endpoint<Runtime>[] = [
     tag,
     body: 'core/generations#DryRunRequest',
     response: 'core/generations#DryRunReply',
-    handler: async (runtime, request) => ({ json: await dryRun(runtime, request) }),
+    handler: async (runtime, request) => ({ json: await withFetchRight('nothing', () => dryRun(runtime, request)) }),
   }),
   endpoint<Runtime>({
     method: 'POST',

@@ -60,6 +60,21 @@ const examples = ['a', 'b', 'c', 'd'].map((text, at) => ({ text, label: `${at % 
 let task = '';
 
 const table: Scenario[] = [
+  {
+    name: 'the file is a generation',
+    path: '/v1/projects/a/b/generations',
+    json: (body) => assert.equal(body.generations.length, 1),
+  },
+  {
+    name: 'a dry run fetches nothing and says what to do',
+    method: 'POST',
+    path: '/v1/projects/a/b/generations/1/dry-run',
+    body: { questions: [{ query: 'x' }] },
+    json: ({ questions: [{ now, would }] }) => {
+      for (const { error } of [now, would]) assert.match(error, /org\/\w+.*pull it first/);
+      assert.equal(hub.seen.length, 0);
+    },
+  },
   { name: 'no task at first', path: '/v1/tasks', json: (body) => assert.deepEqual(body, { tasks: [] }) },
   {
     name: 'a chat fetches the model that the project names, once',

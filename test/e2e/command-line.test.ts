@@ -161,6 +161,8 @@ describe('the command line and a daemon', () => {
     assert.deepEqual([changed.code, changed.stdout], [1, 'events\n+ {"max_age_days":7}\n']);
     await both(['config', 'try', '1', '--last', '1'], /was {2}[\s\S]*\d of 1 change/);
     await both(['config', 'try', '1', '--question', 'Say hello'], /Say hello\n {2}now {3}\S[\s\S]*then {2}\S[\s\S]*0 of 1 change/);
+    const nowhere = await quern(['config', 'try', '1', '--question', 'Say hello', '--database', 'nosuch']);
+    assert.deepEqual([nowhere.code, /no database "nosuch"/.test(nowhere.stdout)], [1, true]);
     assert.equal((await quern(['config', 'restore', '1'])).code, 0);
     assert.doesNotMatch(readFileSync(kept, 'utf8'), /max_age_days/);
     assert.equal((await quern(['config', 'restore', '99'])).code, 3);

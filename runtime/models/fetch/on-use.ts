@@ -78,7 +78,7 @@ export class ModelFetches {
       if (!isMissing(error, model) || !isOnHub(model)) throw error;
       const given = right.getStore() ?? 'all';
       if (given === 'nothing')
-        throw saying(error, 'It was not fetched for you, as that is for those who run this machine: ask them to pull it.');
+        throw saying(error, 'It was not fetched for this request: pull it first, or ask those who run this machine to.');
       if (this.#hub.isOffline) throw saying(error, 'It was not fetched, because HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set.');
       await this.#wait(this.#fetchOf(model, given === 'public'), wish);
       return work();

@@ -149,7 +149,7 @@ describe('fetching a model on its first use', () => {
     const fetches = opened();
     await assert.rejects(
       withFetchRight('nothing', () => ask(fetches, 'org/there')),
-      { kind: 'not_found', message: /for those who run this machine: ask them to pull it/ },
+      { kind: 'not_found', message: /pull it first, or ask those who run this machine/ },
     );
     for (const name of ['alone', '/somewhere/model.gguf', 'org/there/model.gguf']) {
       const missing = modelMissing(name, { why: 'it is not here', remedies: ['look'] });
@@ -186,7 +186,7 @@ describe('fetching a model on its first use', () => {
     fetches.rightOf = (namespace) => (namespace === 'mine' ? 'nothing' : 'all');
     await assert.rejects(
       withFetchRight('all', () => fetches.inBackground('mine', () => ask(fetches, 'org/later'))),
-      { code: 'ModelNotFound', message: /for those who run/ },
+      { code: 'ModelNotFound', message: /ask those who run/ },
     );
     assert.match(await withFetchRight('nothing', () => fetches.inBackground('other', () => ask(fetches, 'org/later'))), /model\.gguf$/);
   });
