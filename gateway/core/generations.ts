@@ -32,7 +32,12 @@ async function replayable({ events }: Runtime, at: Place, most: number): Promise
     if (ids.length === most) break;
     const { metadata, data } = await events.get(...at, event_id);
     // What was only run again says nothing that the first chat does not.
-    if (metadata.content === 'full' && metadata.cut !== true && metadata.replay_of === undefined && Array.isArray((data as { messages?: unknown }).messages))
+    if (
+      metadata.content === 'full' &&
+      metadata.cut !== true &&
+      metadata.replay_of === undefined &&
+      Array.isArray((data as { messages?: unknown }).messages)
+    )
       ids.push(event_id);
   }
   return ids;

@@ -20,8 +20,8 @@ import type { Retrieval } from '../rag/query/contract.js';
 import type { RetrievalParts as QueryParts } from '../rag/query/retrieval.js';
 import type { Store } from '../store/store.js';
 import type { TaskKind } from '../tasks/contract.js';
-import type { Around } from '../tasks/worker.js';
 import type { Tasks } from '../tasks/tasks.js';
+import type { Around } from '../tasks/worker.js';
 import type { VisionService } from '../vision/contract.js';
 import type { ModelServices } from './model-services.js';
 
