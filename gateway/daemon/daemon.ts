@@ -12,7 +12,7 @@ import { universalEndpoints, universalSockets } from '../universal/index.js';
 import { webAssets } from '../web.js';
 import { readyAddons } from './addons.js';
 import { finishRestore } from './backup/restore.js';
-import { type ApiName, type GivenSockets, givenSockets, SUCCESSION } from './given-sockets.js';
+import { type ApiName, atSockets, type GivenSockets, givenSockets, SUCCESSION } from './given-sockets.js';
 import { abandonHandover, handOver, lockAfter, tellPredecessor } from './handover.js';
 import { boundHeap } from './heap.js';
 import { type DataDirLock, lockDataDir } from './lock.js';
@@ -98,13 +98,11 @@ async function open({ transport, options, runtime, front, tls, given }: House, a
     guard: front,
     uploadFolder: join(options.dataDir, 'uploads'),
   });
+  const descriptor = api.name && given.get(api.name)?.descriptor;
   try {
-    const descriptor = api.name && given.get(api.name);
-    const listener = await transport.listen({ host: api.host, port: api.port, application, tls: tls?.identity, descriptor });
-    if (descriptor !== undefined) requireSafeBind({ ...options, host: listener.host, runtimeHost: listener.host });
-    return listener;
+    return await transport.listen({ host: api.host, port: api.port, application, tls: tls?.identity, descriptor });
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof Failure) || descriptor !== undefined) throw error;
     const flag = error.code === 'AddressUnknown' ? api.flag.replace('port', 'host') : api.flag;
     throw new Failure(error.kind, `${error.message} The option is --${flag}.`, { code: error.code, cause: error });
   }
@@ -207,15 +205,16 @@ function keepCertificate(files: TlsFiles, { warnings }: ReadTls, listeners: read
 }
 
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
-export async function startDaemon(options: DaemonOptions, { core }: { core: boolean }): Promise<void> {
+export async function startDaemon(asked: DaemonOptions, { core }: { core: boolean }): Promise<void> {
   const started = performance.now();
   boundHeap();
   meetServiceManager();
   const isSuccessor = SUCCESSION in process.env;
-  allowEnv(options.allowedEnv, options.accounts !== null);
+  allowEnv(asked.allowedEnv, asked.accounts !== null);
   await readyAddons();
   const given = givenSockets(apisOf(core));
-  if (given.size === 0) requireSafeBind(options);
+  const options = atSockets(asked, given);
+  requireSafeBind(options, given);
   const tls = options.tls ? readTls(options.tls) : undefined;
   if (isSuccessor) tellPredecessor('loaded');
   const take = (): DataDirLock => lockDataDir(options.dataDir, options.allowNetworkFs);

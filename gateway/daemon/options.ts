@@ -163,16 +163,21 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Refuses a bind that would offer an unprotected API to the network (threat T11). */
-export function requireSafeBind(options: DaemonOptions): void {
-  for (const [flag, host] of [
-    ['host', options.host],
-    ['runtime-host', options.runtimeHost],
+/**
+ * Refuses a bind that would offer an unprotected API to the network (threat T11). `given`: the APIs whose sockets a service manager has opened, where its unit has the address
+ * and not a flag.
+ */
+export function requireSafeBind(options: DaemonOptions, given: { has(api: 'core' | 'runtime'): boolean } = new Set()): void {
+  for (const [api, flag, host] of [
+    ['core', 'host', options.host],
+    ['runtime', 'runtime-host', options.runtimeHost],
   ] as const) {
     if (isLoopback(host) || options.apiKey || options.accounts || options.openToNetwork) continue;
     throw new Failure(
       'forbidden',
-      `--${flag} ${host} would open the API to the network without a key: set --api-key (or QUERN_API_KEY), or accept it with --open-to-network.`,
+      given.has(api)
+        ? `the socket that was given for the ${api} API listens on ${host}, which would open it to the network without a key: write QUERN_API_KEY=... into /etc/quern.env, accept it there with QUERN_OPEN_TO_NETWORK=yes, or begin ListenStream in the socket unit with 127.0.0.1.`
+        : `--${flag} ${host} would open the API to the network without a key: set --api-key (or QUERN_API_KEY), or accept it with --open-to-network.`,
     );
   }
 }

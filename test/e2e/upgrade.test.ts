@@ -117,31 +117,60 @@ describe('a daemon that hands over', () => {
 });
 
 describe('sockets that a service manager has opened', () => {
-  const listen = async (port: number): Promise<Server> => {
+  const listen = async (where: number | string, host = '127.0.0.1'): Promise<Server> => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => (typeof where === 'string' ? server.listen(where, resolve) : server.listen(where, host, resolve)));
     return server;
+  };
+  /** Starts a daemon with the sockets; LISTEN_PID names the process that reads it. */
+  const start = (servers: readonly Server[], { count = String(servers.length), args = '' } = {}) => {
+    const descriptors = servers.map((server) => (server as unknown as { _handle: { fd: number } })._handle.fd);
+    const script = `LISTEN_PID=$$ LISTEN_FDS=${count} exec "${process.execPath}" "${MAIN}" start --data-dir "${emptyDataDir()}" ${args}`;
+    const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe', ...descriptors] });
+    for (const server of servers) server.close();
+    let output = '';
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    return { child, output: () => output, ended };
   };
 
   it('are served, and stay open behind the daemon', async () => {
     const ports = [await freePort(), await freePort()];
-    const servers = await Promise.all(ports.map(listen));
-    const descriptors = servers.map((server) => (server as unknown as { _handle: { fd: number } })._handle.fd);
-    const dataDir = emptyDataDir();
-    // LISTEN_PID names the process that reads it.
-    const script = `LISTEN_PID=$$ LISTEN_FDS=2 exec "${process.execPath}" "${MAIN}" start --data-dir "${dataDir}"`;
-    const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit', ...descriptors] });
-    for (const server of servers) server.close();
-    let output = '';
-    child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await until(() => output.includes('Try it'));
+    const { child, output, ended } = start(await Promise.all(ports.map((port) => listen(port))));
+    await until(() => output().includes('Try it'));
     assert.ok(
-      ports.every((port) => output.includes(`:${port}`)),
-      output,
+      ports.every((port) => output().includes(`:${port}`)),
+      output(),
     );
     assert.deepEqual(await Promise.all(ports.map((port) => ask(`http://127.0.0.1:${port}/health`))), [200, 200]);
     child.kill('SIGTERM');
-    const code = await new Promise((resolve) => child.once('exit', resolve));
-    assert.equal(code, 0);
+    assert.equal(await ended, 0);
+  });
+
+  it('are refused where they or the other port are open to the network without a key, and where they are none', async () => {
+    const unix = join(emptyDataDir(), 'socket');
+    const cases: [servers: Server[], more: { count?: string; args?: string }, said: RegExp, code: number][] = [
+      [
+        [await listen(0, '0.0.0.0'), await listen(0)],
+        {},
+        /given for the core API listens on 0\.0\.0\.0.*\/etc\/quern\.env.*ListenStream/,
+        4,
+      ],
+      [[await listen(0), await listen(0, '0.0.0.0')], {}, /given for the runtime API listens on 0\.0\.0\.0/, 4],
+      [[await listen(0)], { args: '--runtime-host 0.0.0.0 --runtime-port 0' }, /--runtime-host 0\.0\.0\.0 would open/, 4],
+      [[await listen(unix)], {}, /does not listen on a TCP port.*ListenStream/, 2],
+      [[await listen(0)], { count: '2' }, /descriptor 4,.* is no open socket/, 2],
+      [[await listen(0)], { count: '1.5' }, /systemd gave 1\.5 sockets/, 2],
+    ];
+    await Promise.all(
+      cases.map(async ([servers, more, said, code]) => {
+        const { child, output, ended } = start(servers, more);
+        const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
+        assert.equal(await ended, code, output());
+        clearTimeout(late);
+        assert.match(output(), said);
+        assert.doesNotMatch(output(), /\n\s+at |The option is/);
+      }),
+    );
   });
 });
