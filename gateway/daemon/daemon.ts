@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isatty } from 'node:tty';
 import { log } from '../../runtime/base/log.js';
 import { allowEnv } from '../../runtime/config/variables.js';
 import { openRuntime, type Runtime } from '../../runtime/runtime.js';
@@ -22,6 +23,7 @@ import { keepPrivate } from './privacy.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
 import { meetServiceManager, tellServiceManager } from './sd-notify.js';
 import { takeShortTurns } from './short-turns.js';
+import { holdSignals } from './signals.js';
 import { surviveStrayErrors } from './stray-errors.js';
 import { type ReadTls, readTls, type TlsFiles } from './tls.js';
 import { VERSION } from './version.js';
@@ -48,7 +50,7 @@ interface House {
   readonly runtime: Runtime;
   /** Where accounts are on. */
   front: Front | undefined;
-  /** Where https is served. */
+  /** Where https is served; what is in it changes when the certificate is read again. */
   readonly tls: ReadTls | undefined;
 }
 
@@ -79,9 +81,10 @@ async function open({ transport, options, runtime, front, tls, given }: House, a
   const trusted = front?.accounts.settings.trustedOrigins ?? [];
   const access = {
     bindHost: api.host,
-    hosts: [...options.allowedHosts, ...trusted.map((origin) => new URL(origin).hostname), ...(tls?.names ?? [])],
+    hosts: [...options.allowedHosts, ...trusted.map((origin) => new URL(origin).hostname)],
     origins: [...options.allowedOrigins, ...trusted],
     ...(options.apiKey ? { apiKey: options.apiKey } : {}),
+    ...(tls ? { certificate: tls } : {}),
   };
   const endpoints = [
     ...api.endpoints,
@@ -167,17 +170,17 @@ function ender(close: () => Promise<void>): (reason: string, code: number) => vo
   };
 }
 
-/** Hands over at SIGUSR2, one time at once, what `openListeners` has opened. */
-function succeedAtSignal(dataDir: string, core: boolean, listeners: readonly Listener[], close: () => Promise<void>): void {
+/** Makes what hands over, one time at once, what `openListeners` has opened. */
+function heirSeeker(dataDir: string, core: boolean, listeners: readonly Listener[], close: () => Promise<void>): () => void {
   let isUnderWay = false;
-  process.on('SIGUSR2', () => {
+  return () => {
     if (isUnderWay) return;
     isUnderWay = true;
     const sockets = new Map(apisOf(core).map((api, index) => [api, listeners[index]!.descriptor]));
     void handOver({ dataDir, sockets, close }).finally(() => {
       isUnderWay = false;
     });
-  });
+  };
 }
 
 /** The APIs that have a port, in the order in which they are opened. */
@@ -189,24 +192,31 @@ function transportName({ name, fallbackReason }: ChosenTransport, { tls }: Daemo
   return fallbackReason ? `${name} (uWebSockets.js could not be loaded: ${fallbackReason})` : name;
 }
 
-/** Tells what is not right with a certificate, and takes the files anew at each SIGHUP; what is wrong then leaves the old ones in use. */
-function keepCertificate(files: TlsFiles, { warnings }: ReadTls, listeners: readonly Listener[]): void {
-  for (const warning of warnings) log('warn', warning);
-  process.on('SIGHUP', () => {
+/** Makes what takes a certificate's files anew; what is wrong with them then leaves the old one in use. */
+function certificateReader(files: TlsFiles, inUse: ReadTls, listeners: readonly Listener[]): () => void {
+  return () => {
     try {
       const renewed = readTls(files);
       for (const listener of listeners) listener.renewTls?.(renewed.identity);
+      Object.assign(inUse, renewed);
       log('info', `certificate and key were read again: ${files.cert}`);
       for (const warning of renewed.warnings) log('warn', warning);
     } catch (error) {
-      log('error', 'the certificate in use stays, for the new one is refused', { error });
+      log('error', 'the certificate in use stays, for the new one is refused', { error: error instanceof Failure ? error.message : error });
     }
-  });
+  };
+}
+
+/** What SIGHUP asks of a daemon without a certificate: nothing, unless it says that the terminal of the daemon has gone. */
+function nothingToRead(end: (reason: string, code: number) => void): void {
+  if (isatty(0)) end('SIGHUP', 0);
+  else log('info', 'SIGHUP: there is no certificate, so nothing is read again');
 }
 
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
 export async function startDaemon(asked: DaemonOptions, { core }: { core: boolean }): Promise<void> {
   const started = performance.now();
+  const obeySignals = holdSignals();
   boundHeap();
   meetServiceManager();
   const isSuccessor = SUCCESSION in process.env;
@@ -271,8 +281,7 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   const end = ender(close);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
-  if (process.platform !== 'win32') succeedAtSignal(options.dataDir, core, listeners, close);
-  if (options.tls && tls) keepCertificate(options.tls, tls, listeners);
+  for (const warning of tls?.warnings ?? []) log('warn', warning);
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
   if (!options.apiKey && !front && ![options.host, options.runtimeHost].every(isLoopback))
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
@@ -281,4 +290,8 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   process.stdout.write(greeting({ options, core, ports, readyMs: performance.now() - started, signInAt }));
   if (isSuccessor) tellPredecessor('serving');
   else tellServiceManager('READY=1');
+  obeySignals({
+    SIGHUP: options.tls && tls ? certificateReader(options.tls, tls, listeners) : () => nothingToRead(end),
+    SIGUSR2: heirSeeker(options.dataDir, core, listeners, close),
+  });
 }

@@ -13,6 +13,8 @@ export interface AccessRules {
   readonly origins?: readonly string[];
   /** When set, every path but those of `OPEN_PATHS` wants it. */
   readonly apiKey?: string;
+  /** The certificate in use, by whose names the listener may be called too; they change with it. */
+  readonly certificate?: { readonly names: readonly string[] };
 }
 
 /** Paths that need no key: a supervisor must see that the process lives, and the pages and their files, which hold nothing of the user's, ask for the key. */
@@ -35,17 +37,25 @@ export class Access {
   readonly #key: Buffer | undefined;
   readonly #wrongKeys = new WrongKeys();
   readonly #hostVerdicts = new Map<string, boolean>();
+  readonly #certificate: AccessRules['certificate'];
+  /** Those of the certificate that the verdicts come from. */
+  #names: readonly string[] | undefined;
 
   constructor(rules: AccessRules) {
     const bind = bare(rules.bindHost);
     this.#hosts = new Set([bind, ...(rules.hosts ?? []).map(bare)]);
     this.#anyAddress = ANY_ADDRESS.has(bind);
     this.#origins = new Set((rules.origins ?? []).map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+    this.#certificate = rules.certificate;
     this.#key = rules.apiKey === undefined ? undefined : digest(rules.apiKey);
   }
 
   /** Throws unless the Host header names this listener: a page that rebinds its DNS name to our address comes with its own name. */
   checkHost(header: string): void {
+    if (this.#certificate?.names !== this.#names) {
+      this.#names = this.#certificate?.names;
+      this.#hostVerdicts.clear();
+    }
     let verdict = this.#hostVerdicts.get(header);
     if (verdict === undefined) {
       verdict = this.#allowsHost(header);
@@ -100,7 +110,11 @@ export class Access {
     if (!match) return false;
     const name = bare(match[1]!);
     // A literal address cannot be rebound, so a listener on all addresses may be called by any of them.
-    return isLoopback(name) || this.#hosts.has(name) || (this.#anyAddress && isIP(name) !== 0);
+    return isLoopback(name) || this.#hosts.has(name) || this.#isCertified(name) || (this.#anyAddress && isIP(name) !== 0);
+  }
+
+  #isCertified(name: string): boolean {
+    return this.#names?.some((one) => bare(one) === name) ?? false;
   }
 }
 

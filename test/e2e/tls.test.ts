@@ -13,7 +13,7 @@ const NAME = 'quern.example';
 
 describe('a daemon with a certificate', () => {
   const folder = emptyDataDir();
-  const [first, second] = [selfSigned([NAME]), selfSigned([NAME])];
+  const [first, second] = [selfSigned([NAME]), selfSigned([NAME, 'new.example'])];
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   let daemon: DaemonUnderTest;
   const place = ({ cert, key }: typeof first): void => {
@@ -21,10 +21,10 @@ describe('a daemon with a certificate', () => {
     writeFileSync(files.key, key);
   };
   /** The status of a request to the daemon by the name in its certificate, which is checked. */
-  const ask = async (base: string, path: string, ca: string, body?: string): Promise<{ status: number; text: string }> => {
+  const ask = async (base: string, path: string, ca: string, body?: string, name = NAME): Promise<{ status: number; text: string }> => {
     const { port } = new URL(base);
     const headers = {
-      host: `${NAME}:${port}`,
+      host: `${name}:${port}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }),
     };
     const asked = request({
@@ -106,11 +106,14 @@ describe('a daemon with a certificate', () => {
     daemon.child.kill('SIGHUP');
     for (let tries = 0; !daemon.output().includes('the certificate in use stays') && tries < 100; tries++) await sleep(20);
     assert.match(daemon.output(), /the certificate in use stays.*does not belong/);
+    assert.doesNotMatch(daemon.output(), /\n\s+at /);
     assert.equal((await ask(daemon.core, '/health', first.cert)).status, 200);
+    assert.equal((await ask(daemon.core, '/health', first.cert, undefined, 'new.example')).status, 403);
     place(second);
     daemon.child.kill('SIGHUP');
     for (let tries = 0; !daemon.output().includes('were read again') && tries < 100; tries++) await sleep(20);
     assert.equal((await ask(daemon.core, '/health', second.cert)).status, 200);
+    assert.equal((await ask(daemon.core, '/health', second.cert, undefined, 'new.example')).status, 200);
     await assert.rejects(ask(daemon.core, '/health', first.cert), /self-signed/);
   });
 });

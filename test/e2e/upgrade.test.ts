@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -125,24 +125,29 @@ describe('sockets that a service manager has opened', () => {
   /** Starts a daemon with the sockets; LISTEN_PID names the process that reads it. */
   const start = (servers: readonly Server[], { count = String(servers.length), args = '' } = {}) => {
     const descriptors = servers.map((server) => (server as unknown as { _handle: { fd: number } })._handle.fd);
-    const script = `LISTEN_PID=$$ LISTEN_FDS=${count} exec "${process.execPath}" "${MAIN}" start --data-dir "${emptyDataDir()}" ${args}`;
+    const dataDir = emptyDataDir();
+    const script = `LISTEN_PID=$$ LISTEN_FDS=${count} exec "${process.execPath}" "${MAIN}" start --data-dir "${dataDir}" ${args}`;
     const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe', ...descriptors] });
     for (const server of servers) server.close();
     let output = '';
     for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    return { child, output: () => output, ended };
+    return { child, dataDir, output: () => output, ended };
   };
 
   it('are served, and stay open behind the daemon', async () => {
     const ports = [await freePort(), await freePort()];
-    const { child, output, ended } = start(await Promise.all(ports.map((port) => listen(port))));
+    const { child, dataDir, output, ended } = start(await Promise.all(ports.map((port) => listen(port))));
+    // What asks a daemon that still starts for something waits.
+    await until(() => existsSync(join(dataDir, 'quern.lock')));
+    child.kill('SIGHUP');
     await until(() => output().includes('Try it'));
     assert.ok(
       ports.every((port) => output().includes(`:${port}`)),
       output(),
     );
     assert.deepEqual(await Promise.all(ports.map((port) => ask(`http://127.0.0.1:${port}/health`))), [200, 200]);
+    await until(() => output().includes('nothing is read again'));
     child.kill('SIGTERM');
     assert.equal(await ended, 0);
   });
