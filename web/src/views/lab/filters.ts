@@ -16,13 +16,24 @@ export interface Condition {
   value: string;
 }
 
-/** Conditions as a request takes them; those without a key or a value do not count. Two on one key hold both. */
-export function filtersOf(conditions: readonly Condition[]): Record<string, Record<string, unknown>> | undefined {
-  const filters: Record<string, Record<string, unknown>> = {};
+export type Filters = Record<string, Record<string, unknown>>;
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * Conditions as a request takes them; those without a key or a value do not count. Several on one key hold together; of two of one comparison that is not
+ * `is not`, the last one holds. What looks like a number can be a text in the metadata: equality asks for both.
+ */
+export function filtersOf(conditions: readonly Condition[]): Filters | undefined {
+  const filters: Filters = {};
   for (const { key, operator, value } of conditions) {
     if (key.trim() === '' || value.trim() === '') continue;
-    const meant = operator === '$in' ? value.split(',').map((one) => valueOfText(one)) : valueOfText(value);
-    filters[key.trim()] = { ...filters[key.trim()], [operator]: meant };
+    const of = (filters[key.trim()] ??= {});
+    const readings = readingsOf(value.trim());
+    if (operator === '$eq') Object.assign(of, readings.length === 1 ? { $eq: readings[0] } : { $in: readings });
+    else if (operator === '$ne') of.$nin = [...((of.$nin as unknown[] | undefined) ?? []), ...readings];
+    else if (operator === '$in') of.$in = value.split(',').flatMap((word) => (word.trim() === '' ? [] : readingsOf(word.trim())));
+    else of[operator] = readings.at(-1);
   }
   return Object.keys(filters).length === 0 ? undefined : filters;
 }
@@ -32,15 +43,18 @@ export function conditionsOf(filters: unknown): Condition[] {
   return Object.entries((filters ?? {}) as Record<string, unknown>).flatMap(([key, meant]) => {
     const operators =
       typeof meant === 'object' && meant !== null && !Array.isArray(meant) ? (meant as Record<string, unknown>) : { $eq: meant };
-    return Object.entries(operators).map(([name, value]): Condition => {
-      const operator = `$${name.replace('$', '')}` as Condition['operator'];
-      return { key, operator, value: Array.isArray(value) ? value.join(', ') : String(value) };
+    return Object.entries(operators).flatMap(([name, value]): Condition[] => {
+      const operator = `$${name.replace('$', '')}`;
+      const words = [...new Set((Array.isArray(value) ? value : [value]).map(String))];
+      if (operator === '$nin') return words.map((word) => ({ key, operator: '$ne', value: word }));
+      const isOne = operator === '$in' && words.length === 1;
+      return [{ key, operator: isOne ? '$eq' : (operator as Condition['operator']), value: words.join(', ') }];
     });
   });
 }
 
-function valueOfText(text: string): string | number | boolean {
-  const word = text.trim();
-  if (word === 'true' || word === 'false') return word === 'true';
-  return word !== '' && Number.isFinite(Number(word)) ? Number(word) : word;
+/** What a text can stand for: itself, and the number or the truth that it writes. */
+function readingsOf(text: string): (string | number | boolean)[] {
+  if (text === 'true' || text === 'false') return [text, text === 'true'];
+  return NUMBER.test(text) ? [text, Number(text)] : [text];
 }

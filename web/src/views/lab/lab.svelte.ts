@@ -4,7 +4,7 @@ import type { QuestionReply, StoredQuestion } from '$schemas/core/questions';
 import type { DatabaseList, QueryReply, QueryResult } from '$schemas/core/rag';
 import { get, isAbort, send, sentence } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
-import { type Condition, conditionsOf, filtersOf } from './filters';
+import { type Condition, conditionsOf, type Filters, filtersOf } from './filters';
 
 /** A strategy of a database. */
 export interface Way {
@@ -22,42 +22,68 @@ export interface Column {
 
 /** Columns that can be read beside each other. */
 export const MOST_WAYS = 4;
-const DRAFT = 'lab question';
-
 export const nameOf = ({ database, strategy }: Way): string => `${database} / ${strategy}`;
+/** Names a passage, the same in all columns of its database. */
 const idOf = ({ chunk_id: id, document_id: document, content }: QueryResult): string => id ?? `${document} ${content.slice(0, 100)}`;
 
-/** Names a passage, the same in all columns. */
-export { idOf as passageId };
+/** A passage that answers the question, and the database that it was found in. */
+interface Mark {
+  readonly result: QueryResult;
+  readonly database: string;
+}
+
+const markOf = (database: string, result: QueryResult): string => `${database} ${idOf(result)}`;
+/** Passages of each strategy. */
+export const MOST_PASSAGES = 50;
 
 export class Lab {
   readonly #path: string;
+  readonly #draft: string;
   #asking: AbortController | undefined;
-  question = $state(draft(DRAFT));
+  question = $state('');
   conditions = $state<Condition[]>([]);
-  topK = $state(5);
-  threshold = $state(0);
+  /** As its field gives it; null while that is empty. */
+  topK = $state<number | null>(5);
+  threshold = $state<number | null>(0);
   ways = $state.raw<readonly Way[]>([]);
   chosen = $state<string[]>([]);
   columns = $state.raw<readonly Column[]>([]);
-  /** Passages that the reader marked as right, by `passageId`. */
-  relevant = $state.raw<ReadonlyMap<string, QueryResult>>(new Map());
+  /** What the columns answer, which is not what is typed since. */
+  asked = $state.raw<{ readonly query: string; readonly filters: Filters | undefined }>();
+  #marks = $state.raw<ReadonlyMap<string, Mark>>(new Map());
   isAsking = $state(false);
-  /** Keys of metadata that were seen, for filters. */
-  readonly keys = $derived(
-    [
-      ...new Set(
-        this.columns.flatMap(({ reply }) =>
-          (reply?.results ?? []).flatMap(({ metadata }) =>
-            Object.entries(metadata).flatMap(([key, value]) => (typeof value === 'object' ? [] : [key])),
-          ),
-        ),
-      ),
-    ].sort(),
-  );
 
   constructor(path: string) {
     this.#path = path;
+    this.#draft = `lab question ${path}`;
+    this.question = draft(this.#draft);
+  }
+
+  // No derived values: they would end with the view that first asked for them, and the lab does not.
+  /** Keys of metadata that were seen, for filters. */
+  get keys(): string[] {
+    const metadata = this.columns.flatMap(({ reply }) => (reply?.results ?? []).map((result) => Object.entries(result.metadata)));
+    return [...new Set(metadata.flat().flatMap(([key, value]) => (typeof value === 'object' ? [] : [key])))].sort();
+  }
+
+  /** What is wrong with the number of passages; empty when nothing is. */
+  get topKProblem(): string {
+    const isRight = Number.isInteger(this.topK) && this.topK! >= 1 && this.topK! <= MOST_PASSAGES;
+    return isRight ? '' : `A whole number from 1 to ${MOST_PASSAGES}.`;
+  }
+
+  /** What is wrong with the least score. */
+  get thresholdProblem(): string {
+    return this.threshold !== null && this.threshold >= 0 && this.threshold <= 1 ? '' : 'From 0 to 1.';
+  }
+
+  get canAsk(): boolean {
+    return this.question.trim() !== '' && this.chosen.length > 0 && this.topKProblem === '' && this.thresholdProblem === '';
+  }
+
+  /** How many passages are marked as right. */
+  get marked(): number {
+    return this.#marks.size;
   }
 
   async load(): Promise<void> {
@@ -72,35 +98,39 @@ export class Lab {
 
   type(text: string): void {
     this.question = text;
-    keepDraft(DRAFT, text);
+    keepDraft(this.#draft, text);
   }
 
-  /** Asks all chosen strategies; each column comes when it is there. */
+  /** Asks all chosen strategies; each column comes when it is there. Marks are of one question: another one begins without. */
   async ask(): Promise<void> {
+    if (!this.canAsk) return;
+    const asked = { query: this.question.trim(), filters: filtersOf(this.conditions) };
+    if (asked.query !== this.asked?.query) this.#marks = new Map();
+    this.asked = asked;
     this.#asking?.abort();
     const asking = new AbortController();
     this.#asking = asking;
     this.isAsking = true;
     const ways = this.ways.filter((way) => this.chosen.includes(nameOf(way)));
     this.columns = ways.map((way) => ({ way }));
-    const filters = filtersOf(this.conditions);
     await Promise.all(
       ways.map(async (way, at) => {
-        const column = await this.#askOne(way, filters, asking.signal);
+        const column = await this.#askOne(way, asking.signal);
         if (!asking.signal.aborted) this.columns = this.columns.with(at, column);
       }),
     );
     if (this.#asking === asking) this.isAsking = false;
   }
 
-  async #askOne(way: Way, filters: object | undefined, signal: AbortSignal): Promise<Column> {
+  async #askOne(way: Way, signal: AbortSignal): Promise<Column> {
+    const { query, filters } = this.asked!;
     const body = {
-      query: this.question,
+      query,
       database: way.database,
       retrieval_strategy: way.strategy,
       top_k: this.topK,
       explain: true,
-      ...(this.threshold > 0 ? { score_threshold: this.threshold } : {}),
+      ...(this.threshold ? { score_threshold: this.threshold } : {}),
       ...(filters ? { metadata_filters: filters } : {}),
     };
     try {
@@ -115,31 +145,33 @@ export class Lab {
     this.isAsking = false;
   }
 
-  mark(result: QueryResult, isRight: boolean): void {
-    const marked = new Map(this.relevant);
-    if (isRight) marked.set(idOf(result), result);
-    else marked.delete(idOf(result));
-    this.relevant = marked;
+  isRight(result: QueryResult, { way: { database } }: Column): boolean {
+    return this.#marks.has(markOf(database, result));
   }
 
-  /** Keeps the question with the passages that were marked. */
+  mark(result: QueryResult, { way: { database } }: Column, isRight: boolean): void {
+    const marks = new Map(this.#marks);
+    if (isRight) marks.set(markOf(database, result), { result, database });
+    else marks.delete(markOf(database, result));
+    this.#marks = marks;
+  }
+
+  /** Keeps the question that was asked with the passages that were marked: once for each database that has some. */
   async save(): Promise<void> {
-    const filters = filtersOf(this.conditions);
-    const relevant = [...this.relevant.values()].map(({ metadata, document_id: document, chunk_id: chunk, content }) => ({
-      file_hash: String(metadata.file_hash ?? document),
-      ...(chunk === null ? {} : { chunk_id: chunk }),
-      text: content.slice(0, 2_000),
-    }));
-    const [first] = this.columns;
-    const body = { query: this.question, ...(first ? { database: first.way.database } : {}), ...(filters ? { filters } : {}), relevant };
-    await send<QuestionReply>(`${this.#path}/questions`, body);
+    const { query, filters } = this.asked!;
+    for (const database of new Set([...this.#marks.values()].map((mark) => mark.database))) {
+      const relevant = [...this.#marks.values()].filter((mark) => mark.database === database).map(({ result }) => relevantOf(result));
+      await send<QuestionReply>(`${this.#path}/questions`, { query, database, ...(filters ? { filters } : {}), relevant });
+      // What is kept is not kept a second time, also where the next database fails.
+      this.#marks = new Map([...this.#marks].filter(([, mark]) => mark.database !== database));
+    }
   }
 
   /** Takes a kept question up again. */
   take({ query, filters }: StoredQuestion): void {
     this.type(query);
     this.conditions = conditionsOf(filters);
-    this.relevant = new Map();
+    this.#marks = new Map();
   }
 
   /** Where a passage stands in the other columns. */
@@ -149,4 +181,19 @@ export class Lab {
       return at < 0 ? [] : [{ way, rank: at + 1 }];
     });
   }
+}
+
+/** A passage as a test question names it. */
+function relevantOf({ metadata, document_id: document, chunk_id: chunk, content }: QueryResult): StoredQuestion['relevant'][number] {
+  const hash = String(metadata.file_hash ?? document);
+  return { file_hash: hash, ...(chunk === null ? {} : { chunk_id: chunk }), text: content.slice(0, 2_000) };
+}
+
+const labs = new Map<string, Lab>();
+
+/** The lab of the project at a path: what was asked and marked stays while other views are open. */
+export function labOf(path: string): Lab {
+  const lab = labs.get(path) ?? new Lab(path);
+  labs.set(path, lab);
+  return lab;
 }
