@@ -28,7 +28,8 @@ export function filtersOf(conditions: readonly Condition[]): Filters | undefined
   const filters: Filters = {};
   for (const { key, operator, value } of conditions) {
     if (key.trim() === '' || value.trim() === '') continue;
-    const of = (filters[key.trim()] ??= {});
+    const of = filters[key.trim()] ?? {};
+    filters[key.trim()] = of;
     const readings = readingsOf(value.trim());
     if (operator === '$eq') Object.assign(of, readings.length === 1 ? { $eq: readings[0] } : { $in: readings });
     else if (operator === '$ne') of.$nin = [...((of.$nin as unknown[] | undefined) ?? []), ...readings];
