@@ -38,6 +38,8 @@ export class Namespaces {
   readonly #rules: NamespaceRules;
   /** How many requests are making something in a namespace. */
   readonly #makers = new Map<string, number>();
+  /** Users who run the machine, as they were at their last request. */
+  readonly #admins = new Set<string>();
 
   constructor(rules: NamespaceRules) {
     this.#rules = rules;
@@ -53,10 +55,17 @@ export class Namespaces {
     return shared.write.some(has) ? 'writer' : shared.roles.some(has) ? 'member' : 'none';
   }
 
+  /** Notes whether a user runs the machine. */
+  note(userId: string, isAdmin: boolean): void {
+    if (isAdmin) this.#admins.add(userId);
+    else this.#admins.delete(userId);
+  }
+
   /** What is fetched for those who may write a namespace: what a model costs in disk and time is the operator's to allow, and the token the operator's alone. */
   fetchRight(namespace: string): FetchRight {
     if (Object.hasOwn(this.#rules.shared, namespace)) return 'public';
-    if (this.#rules.owners.of(namespace) === undefined) return 'all';
+    const owner = this.#rules.owners.of(namespace);
+    if (owner === undefined || this.#admins.has(owner)) return 'all';
     return this.#rules.ownersFetch ? 'public' : 'nothing';
   }
 

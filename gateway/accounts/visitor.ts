@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { isName } from '../../runtime/config/names.js';
 import { type FetchRight, withFetchRight } from '../../runtime/models/fetch/on-use.js';
+import { withinModelPlaces } from '../../runtime/models/find/own-places.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { NOWHERE, projectsSeen } from '../../runtime/tenants/seen-projects.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';
@@ -119,6 +120,7 @@ export class User implements Visitor<Runtime> {
     this.#premises = premises;
     this.caller = caller;
     this.isAdmin = caller.roles.includes(premises.adminRole);
+    premises.namespaces.note(caller.userId, this.isAdmin);
     this.#mark = `u${createHash('sha256').update(`session ${caller.userId}`).digest('hex').slice(0, 16)}.`;
   }
 
@@ -160,7 +162,7 @@ export class User implements Visitor<Runtime> {
     const standing = await this.#standing(endpoint, request.params, request.body);
     const { swaps, ...changes } = this.#changes(endpoint, request, standing);
     const handle = async (): Promise<Reply> => endpoint.handler(this.context, new ChangedRequest(request, changes));
-    const answer = () => withFetchRight(this.#fetchRight(standing), handle);
+    const answer = () => this.#within(standing, handle);
     try {
       const reply = await (standing && endpoint.access === 'founders'
         ? this.#premises.namespaces.while(standing.namespace, answer)
@@ -178,6 +180,13 @@ export class User implements Visitor<Runtime> {
     if (standing?.level !== 'writer') return 'nothing';
     const right = this.#premises.namespaces.fetchRight(standing.namespace);
     return right === 'all' ? 'public' : right;
+  }
+
+  /** Does this user's work with what they may have of the machine: its files are who runs it alone's, but for its models. */
+  #within<T>(standing: Standing | undefined, work: () => T): T {
+    const allowed = (): T => withFetchRight(this.#fetchRight(standing), work);
+    const { named } = this.#premises.runtime;
+    return this.isAdmin ? allowed() : withinModelPlaces(allowed, (path) => named.namesFile(path));
   }
 
   admitForm(
@@ -211,7 +220,8 @@ export class User implements Visitor<Runtime> {
       ? { query: { ...query, session_id: this.#mark + String(query.session_id || randomUUID()) }, user: this.#nameInMemory() }
       : { query };
     const open = (): SocketListener => route.open(this.context, { params, ...own });
-    const listener = listenerWithFetchRight(this.#fetchRight(level && { namespace: namespace!, level }), open);
+    const standing = level && { namespace: namespace!, level };
+    const listener = listenerWithin((work) => this.#within(standing, work), open);
     return watched(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
   }
 
@@ -295,12 +305,12 @@ export class User implements Visitor<Runtime> {
   }
 }
 
-/** A listener whose work fetches no more than this right allows. */
-function listenerWithFetchRight(right: FetchRight, open: () => SocketListener): SocketListener {
-  const listener = withFetchRight(right, open);
+/** A listener whose work is done within something. */
+function listenerWithin(within: <T>(work: () => T) => T, open: () => SocketListener): SocketListener {
+  const listener = within(open);
   return {
-    open: (peer) => withFetchRight(right, () => listener.open(peer)),
-    message: (content) => withFetchRight(right, () => listener.message(content)),
+    open: (peer) => within(() => listener.open(peer)),
+    message: (content) => within(() => listener.message(content)),
     closed: (code) => listener.closed(code),
     stopping: () => listener.stopping?.(),
   };

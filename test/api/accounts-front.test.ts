@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, mock } from 'node:test';
@@ -59,6 +59,42 @@ describe('accounts in front of the daemon', () => {
     const rootId = await directory.idOf(ADMIN.email);
     await assert.rejects(directory.setRole(rootId, 'editor'), { kind: 'conflict' });
     for (const name of ['shelf', 'one']) await root.ask('core', 'DELETE', `/v1/projects/library/${name}`);
+  });
+
+  it('name no file of the machine to others than those who run it', async () => {
+    const own = join(stage.runtime.dataDir, 'models', 'own.gguf');
+    await mkdir(join(stage.runtime.dataDir, 'models'), { recursive: true });
+    await writeFile(own, 'no model');
+    const outside = join(stage.runtime.dataDir, 'outside.gguf');
+    await writeFile(outside, 'no model');
+    const messages = [{ role: 'user', content: 'x' }];
+    const asked = (person: Person, body: object): Promise<Answer> =>
+      person.ask('universal', 'POST', '/v1/chat/completions', { model: 'quern-tiny', messages, max_tokens: 1, ...body });
+    const refused = /outside the models folder and the model cache/;
+    for (const path of [outside, join(stage.runtime.dataDir, 'models', '..', 'outside.gguf'), '/nowhere/at/all.gguf', '~/nowhere.gguf'])
+      for (const body of [{ model: path }, { lora: [{ path }] }]) {
+        const { status, text } = await asked(ann, body);
+        assert.deepEqual([status, refused.test(text)], [403, true], `${JSON.stringify(body)} ${text}`);
+      }
+    assert.match((await asked(ann, { chat_template: '/etc/nowhere.jinja' })).text, refused);
+    assert.match((await ann.ask('universal', 'POST', '/v1/embeddings', { model: '/nowhere/at', input: 'x' })).text, refused);
+    assert.doesNotMatch((await asked(ann, { model: own })).text, refused);
+    assert.doesNotMatch((await asked(root, { model: outside })).text, refused);
+  });
+
+  it('know made models by their names, and stop and remove them by these', async () => {
+    const copy = { source: 'quern-tiny', destination: 'mine' };
+    assert.equal((await root.ask('universal', 'POST', '/api/copy', copy)).status, 200);
+    assert.equal((await ann.ask('universal', 'GET', '/v1/models/mine/capabilities')).status, 200);
+    const messages = [{ role: 'user', content: 'x' }];
+    await ann.ask('universal', 'POST', '/v1/chat/completions', { model: 'quern-tiny', messages, max_tokens: 1 });
+    const stop = (model: string): Promise<Answer> => root.ask('core', 'POST', '/v1/models/unload', { model });
+    assert.match((await stop('nothing')).text, /quern ps/);
+    assert.equal((await stop('Quern-Tiny:latest')).status, 200);
+    assert.equal((await root.ask('core', 'DELETE', '/v1/models/mine')).status, 200);
+    assert.equal((await ann.ask('universal', 'GET', '/v1/models/mine/capabilities')).status, 404);
+    const kept = await root.ask('core', 'DELETE', '/v1/models/quern-tiny');
+    assert.deepEqual([kept.status, /comes with this program/.test(kept.text)], [409, true]);
   });
 
   it('fetch no model for who only has a namespace, and none with the token of who runs the machine', async () => {

@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
 import type { WithOptions } from '../../../schemas/generated/universal/ollama.js';
 import { check } from '../../../schemas/validate.js';
+import { expandHome } from '../../base/paths.js';
 import type { NamedModelRecord, Store } from '../../store/store.js';
 import type { LoraWish, UniversalRequest } from '../request.js';
 import { jinjaOf } from './go-template.js';
@@ -54,6 +55,11 @@ export class NamedModels {
   /** The name of the model of this machine that is run under a name. */
   baseOf(name: string): string {
     return this.find(name)?.from ?? name;
+  }
+
+  /** Whether a model is made of a file, or with it as adapter. */
+  namesFile(path: string): boolean {
+    return this.list().some(({ from, adapters = [] }) => [from, ...adapters].some((one) => expandHome(one) === path));
   }
 
   /** All, by name. */

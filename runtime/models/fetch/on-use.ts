@@ -4,6 +4,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { orAborted } from '../../base/loop.js';
 import { wholeId } from '../find/aliases.js';
 import { parseName } from '../find/names.js';
+import { unbound, withinModelPlaces } from '../find/own-places.js';
 import { repositoryPart } from '../find/parts.js';
 import type { Hub } from './hub.js';
 import { ModelFetch } from './model-fetch.js';
@@ -86,7 +87,11 @@ export class ModelFetches {
   };
 
   /** Does work of a project that nobody waits for, whoever's request it begins in. */
-  readonly inBackground = <T>(namespace: string, work: () => T): T => withFetchRight(this.rightOf(namespace), work);
+  readonly inBackground = <T>(namespace: string, work: () => T): T => {
+    const given = this.rightOf(namespace);
+    const allowed = (): T => withFetchRight(given, work);
+    return given === 'all' ? unbound(allowed) : withinModelPlaces(allowed);
+  };
 
   /** All that run, and the last that ended; the newest first. */
   list(): ModelFetch[] {

@@ -9,6 +9,7 @@ import type { FoundModel, ModelPlaces } from './contract.js';
 import { cachedGgufFiles, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';
 import { ownGgufFiles } from './own-folders.js';
+import { requireOwnPlace } from './own-places.js';
 import { knownModels } from './places.js';
 
 async function isFile(path: string): Promise<boolean> {
@@ -37,7 +38,10 @@ function notFound(name: string, lookedIn: readonly string[], remedies: readonly 
 /** A path as given, or below the models folder, which a relative one may not leave, also not by a link. */
 async function pathOf(name: string, places: ModelPlaces): Promise<string> {
   const given = expandHome(name);
-  if (isAbsolute(given)) return given;
+  if (isAbsolute(given)) {
+    requireOwnPlace(given, [places.folder, places.hub, places.builtIn]);
+    return given;
+  }
   const path = resolve(places.folder, name);
   const refusal = new Failure(
     'bad_request',

@@ -2,6 +2,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { piperSettingsFile } from '../../formats/piper-settings.js';
 import type { ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
+import { requireOwnPlace } from './own-places.js';
 import { findRepositoryHere } from './repository.js';
 
 /** The repository of all published voices, which is never fetched as a whole. */
@@ -56,6 +57,7 @@ export async function pipersHere(places: ModelPlaces): Promise<PiperVoice[]> {
 /** The voices that a model's name means: one by its own name or its file's absolute path, else those of a repository or folder. */
 export async function findPipers(model: string, places: ModelPlaces): Promise<PiperVoice[]> {
   if (isAbsolute(model) && GRAPH.test(model)) {
+    requireOwnPlace(model, [places.folder, places.hub]);
     const folder = dirname(model);
     return pipersAmong(folder, await filesBelow(folder, folder)).filter(({ graph }) => join(folder, graph) === model);
   }

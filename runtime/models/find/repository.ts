@@ -9,6 +9,7 @@ import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
 import { parseName } from './names.js';
 import { WEIGHTS } from './own-folders.js';
+import { requireOwnPlace } from './own-places.js';
 
 /** Files and folders in an absolute folder, which may be any of the machine. */
 const LOOKED_AT_LIMIT = 5000;
@@ -105,7 +106,10 @@ async function absoluteFolder(name: string): Promise<FoundRepository> {
  * Throws `not_found` (code `ModelNotFound`) that says where it looked and what to do, `bad_request` for what cannot be a name.
  */
 export async function findRepository(name: string, places: ModelPlaces): Promise<FoundRepository> {
-  if (isAbsolute(name) && !/\.gguf$/i.test(name)) return absoluteFolder(name);
+  if (isAbsolute(name) && !/\.gguf$/i.test(name)) {
+    requireOwnPlace(name, [places.folder, places.hub]);
+    return absoluteFolder(name);
+  }
   const { id, quantisation, isPath } = parseName(name);
   if (isPath) {
     throw new Failure('bad_request', `"${name}" names one GGUF file; give the repository or folder of a model here.`, {

@@ -5,6 +5,7 @@ import { howToFetch, modelMissing } from '../../formats/model-missing.js';
 import type { FoundModel, ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
 import { parseName } from './names.js';
+import { requireOwnPlace } from './own-places.js';
 
 /** Where the ggml files of OpenAI's models lie. */
 const GGML = 'ggerganov/whisper.cpp';
@@ -177,6 +178,7 @@ export async function findWhisper(name: string, places: ModelPlaces): Promise<Fo
   if (ANY.has(name)) return findWhisper((await whispersHere(places)).at(-1) ?? pullName(whisperModel('base')!), places);
   const path = expandHome(name);
   if (isAbsolute(path)) {
+    requireOwnPlace(path, [places.folder, places.hub]);
     const isFile = (await sizeOf(path)) > 0;
     const place = { folder: isFile ? dirname(path) : path, source: isFile ? ('file' as const) : ('folder' as const) };
     const found = await inFiles(name, place, isFile ? [basename(path)] : await filesBelow(path, path));

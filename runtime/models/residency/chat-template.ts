@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { expandHome, isInside, staysInside } from '../../base/paths.js';
 import { KNOWN_TEMPLATES } from '../../engines/language/templates/known-templates.js';
+import { requireOwnPlace } from '../find/own-places.js';
 
 /** Characters of a template, and bytes of a file with one. */
 const TEMPLATE_LIMIT = 256 * 1024;
@@ -36,6 +37,7 @@ export async function chatTemplateOf(setting: string, folder: string): Promise<s
   const path = resolve(folder, given);
   if (!isAbsolute(given) && !(isInside(folder, path) && (await staysInside(folder, path))))
     throw refused(setting, `leads out of ${folder}`);
+  requireOwnPlace(path, [folder]);
   return fileText(setting, path);
 }
 
