@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../schemas/errors.js';
 import { STANDIN_CARD } from './standin/card.js';
 import { TINY_CARD } from './tiny/card.js';
 
@@ -26,3 +27,9 @@ export const BUILT_IN_MODELS: readonly ModelCard[] = trained ? [TINY_CARD, STAND
 
 /** Where Silero's detector of speech lies, among the built-in models. */
 export const VOICE_ACTIVITY_GRAPH: string = join(import.meta.dirname, 'silero_vad_v6.onnx');
+
+/** Throws `conflict` for the name of a model that comes with the program, which cannot be removed. */
+export function requireRemovable(name: string): void {
+  if (BUILT_IN_MODELS.some((one) => one.name === name.replace(/:[^:/]*$/, '').toLowerCase()))
+    throw new Failure('conflict', `${name} comes with this program and cannot be deleted.`, { code: 'BuiltInModel' });
+}

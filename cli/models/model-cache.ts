@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DaemonOptions } from '../../gateway/daemon/options.js';
-import { BUILT_IN_MODELS } from '../../models/built-in.js';
+import { BUILT_IN_MODELS, requireRemovable } from '../../models/built-in.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
@@ -13,7 +13,6 @@ import type { OutboundFault } from '../../runtime/net/faults.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { OutboundReply } from '../../runtime/net/reply.js';
 import { Failure } from '../../schemas/errors.js';
-import type { LoadedModels } from '../../schemas/generated/core/models.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { ModelList } from '../../schemas/generated/universal/ollama.js';
 import { type Api, baseOf, keyHeaders, trustOf } from '../daemon/address.js';
@@ -116,19 +115,20 @@ async function builtInModels({ builtIn }: ModelPlaces): Promise<ShownModel[]> {
   return found.filter((one) => one !== undefined);
 }
 
-/** The models that a daemon has beside its cache: built in, or made of others by its clients. None where it does not tell. */
+/** The models that a daemon has beside its cache: built in, or made of others by its clients. None where no runtime is. */
 async function besideCache(ask: (api: Api, path: string) => Promise<unknown>): Promise<ShownModel[]> {
+  const builtIn = new Set(BUILT_IN_MODELS.map(({ name }) => name));
   try {
-    const { built_in: builtIn } = (await ask('core', '/v1/models/loaded')) as LoadedModels;
     const { models } = (await ask('runtime', '/api/tags')) as ModelList;
     return models.flatMap(({ name, size, details: { format, parent_model: from } }) => {
       const id = name.replace(/:latest$/, '');
-      const isBuiltIn = builtIn.some((one) => one.name === id);
+      const isBuiltIn = builtIn.has(id);
       if (!isBuiltIn && !from) return [];
       return [{ id, format, quantisations: [], sizeBytes: size, source: from ? `made of ${from}` : 'built in' }];
     });
-  } catch {
-    return [];
+  } catch (error) {
+    if (error instanceof Failure && NO_DAEMON.has(error.code)) return [];
+    throw error;
   }
 }
 
@@ -148,6 +148,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => 
     },
     list: async () => [...(await builtInModels(places)), ...(await cachedModels(places))],
     remove: async (name) => {
+      requireRemovable(name);
       const keys = await loaded();
       return (await hub.remove(name, () => keys, places.folder)).freedBytes;
     },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BUILT_IN_MODELS } from '../../models/built-in.js';
+import { BUILT_IN_MODELS, requireRemovable } from '../../models/built-in.js';
 import { capabilitiesOf } from '../../runtime/completions/capabilities.js';
 import { type ModelDefinition, modelfileOf, parameterLines, parsedModelfile } from '../../runtime/completions/named/modelfile.js';
 import type { NamedModel } from '../../runtime/completions/named/named-models.js';
@@ -7,7 +7,6 @@ import { plainName } from '../../runtime/completions/named/named-models.js';
 import { ggufHeader } from '../../runtime/formats/gguf/header.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import { findGguf } from '../../runtime/models/find/gguf.js';
-import { splitName } from '../../runtime/models/find/names.js';
 import { findRepository } from '../../runtime/models/find/repository.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
@@ -263,8 +262,7 @@ async function create(runtime: Runtime, request: Request): Promise<Reply> {
 async function remove(runtime: Runtime, request: Request): Promise<Reply> {
   const name = modelIn(request);
   if (await runtime.named.remove(name)) return {};
-  if (BUILT_IN_MODELS.some((one) => one.name === splitName(name).id))
-    throw new Failure('conflict', `${plainName(name)} comes with this program and cannot be deleted.`, { code: 'BuiltInModel' });
+  requireRemovable(plainName(name));
   await runtime.hub.remove(plainName(name), () => runtime.models.keys(), runtime.models.places.folder);
   return {};
 }

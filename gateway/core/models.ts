@@ -1,6 +1,8 @@
 import { parse } from 'node:path';
+import { requireRemovable } from '../../models/built-in.js';
 import { log } from '../../runtime/base/log.js';
 import { humanSize } from '../../runtime/base/sizes.js';
+import type { NamedModels } from '../../runtime/completions/named/named-models.js';
 import { type CachedModel, cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';
 import { nearestFolder, withSpaceNote } from '../../runtime/models/fetch/space.js';
@@ -20,6 +22,7 @@ export interface ModelsContext {
   readonly dataDir: string;
   readonly models: Pick<Models, 'keys'>;
   readonly hub: Hub;
+  readonly named?: Pick<NamedModels, 'remove'>;
 }
 
 const placesOf = ({ dataDir, hub }: ModelsContext): ModelPlaces => ({ ...modelPlaces(dataDir), hub: hub.cache });
@@ -152,13 +155,17 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
     names: { model_id: 'common#RepositoryName' },
     id: 'model_delete',
     access: 'admins',
-    summary: 'Remove a model from the cache',
+    summary: 'Remove a model from the cache, or a name that was made for one',
     tag,
     query: 'core/models#ProviderQuery',
     response: 'core/models#ModelDeleted',
     handler: async (context, { params, query }) => {
       requireUniversal(query.provider);
-      const removal = await context.hub.remove(params.model_id!, () => context.models.keys(), placesOf(context).folder);
+      const name = params.model_id!;
+      // A name that a client made goes alone; what it is made of stays.
+      if (await context.named?.remove(name)) return { json: { model_name: name, revisions_deleted: 0, size_freed: 0, path: '' } };
+      requireRemovable(name);
+      const removal = await context.hub.remove(name, () => context.models.keys(), placesOf(context).folder);
       return {
         json: { model_name: removal.id, revisions_deleted: removal.revisions, size_freed: removal.freedBytes, path: removal.path },
       };

@@ -128,9 +128,9 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     summary: 'What a model on this machine can do',
     tag: 'models',
     response: 'universal/models#Capabilities',
-    handler: async ({ models }, { params }) => {
+    handler: async ({ models, named }, { params }) => {
       const { capabilitiesOf } = await import('../../runtime/completions/capabilities.js');
-      return { json: { capabilities: await capabilitiesOf(params.model_id!, models) } satisfies Capabilities };
+      return { json: { capabilities: await capabilitiesOf(named?.baseOf(params.model_id!) ?? params.model_id!, models) } satisfies Capabilities };
     },
   }),
 ];

@@ -238,7 +238,7 @@ const TABLE: Scenario[] = [
       return '/v1/models/org/gguf';
     },
     ...kept,
-    contains: ['ModelInUse', 'idle', 'keep_loaded', 'stop the daemon'],
+    contains: ['ModelInUse', 'quern stop org/gguf'],
   },
   {
     name: 'keeps a model that is still loading',

@@ -73,12 +73,11 @@ async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boole
 async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Needs): Promise<void> {
   for (const key of loaded()) {
     if (!(await isOf(key, doomed))) continue;
-    const remedy = 'Wait until it is unloaded for being idle; one with keep_loaded never is: stop the daemon. Then remove it.';
-    throw new Failure('conflict', `Model "${id}" is loaded (${key}). ${remedy}`, { code: 'ModelInUse' });
+    throw new Failure('conflict', `Model "${id}" is in memory; "quern stop ${id}" unloads it. Then remove it.`, { code: 'ModelInUse' });
   }
   const fetched = await Promise.all(active.map((one) => realpath(repositoryFolder(doomed.cache, one)).catch(() => null)));
   if (isAmong(active, doomed.layout.repository) || fetched.includes(doomed.real))
-    throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
+    throw new Failure('conflict', `Model "${id}" is being downloaded. GET /v1/tasks of the core API lists what projects fetch, and DELETE /v1/tasks/{id} ends it; a "quern pull" ends with Ctrl-C.`, { code: 'ModelInUse' });
 }
 
 /** Whether a repository in the cache has weights that run here; another program may hold the same model in a form of its own. */

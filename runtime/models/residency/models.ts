@@ -7,8 +7,10 @@ import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.
 import type { LanguageClient } from '../../engines/language/client.js';
 import { Circuit } from '../../hosts/circuit.js';
 import { findAdapters } from '../find/adapter.js';
+import { repositoriesOf, wholeId } from '../find/aliases.js';
 import type { ModelPlaces } from '../find/contract.js';
 import { findLanguage, type LanguageSettings } from '../find/language.js';
+import { splitName } from '../find/names.js';
 import { knownModels, modelPlaces, namedModels } from '../find/places.js';
 import { chatTemplateOf } from './chat-template.js';
 import { cacheKey, exportKey } from './key.js';
@@ -184,9 +186,11 @@ export class Models {
     });
   }
 
-  /** Unloads the models of a name or key, whatever they are loaded for and with; those in use go at the end of their use. Resolves to how many they are. */
+  /**
+   * Unloads the models of a name or key, whatever they are loaded for and with, and without a quantisation in the name those of all; those in use go at the end of their use. Resolves to how many they are.
+   */
   unload(nameOrKey: string): Promise<number> {
-    return this.#residency.unload((one, key) => one.name === nameOrKey || key === nameOrKey);
+    return this.#residency.unload((one, key) => key === nameOrKey || means(nameOrKey, one.name));
   }
 
   /** Keys of the models on their way into memory. */
@@ -263,4 +267,14 @@ class Circuits {
     this.#circuits.set(key, circuit);
     return circuit;
   }
+}
+
+/** Whether a caller's name means a model in memory: case, aliases and what others write around a name make no difference, a quantisation only where it is given. */
+function means(name: string, other: string): boolean {
+  if (name === other) return true;
+  const [wanted, loaded] = [splitName(name), splitName(other)];
+  if (wanted.isPath || loaded.isPath) return false;
+  const idsOf = ({ id }: { readonly id: string }): string[] => [wholeId(id), ...repositoriesOf(id)].map((one) => one.toLowerCase());
+  const isSame = idsOf(wanted).some((id) => idsOf(loaded).includes(id));
+  return isSame && (wanted.quantisation === null || wanted.quantisation === loaded.quantisation);
 }
