@@ -99,7 +99,10 @@ async function unload({ models, named }: MachineContext, { model }: UnloadReques
   // A model that was made of another is in memory under that one's name.
   const unloaded = (await models.unload(model)) || (await models.unload(named.baseOf(model)));
   if (unloaded === 0)
-    throw new Failure('not_found', `No model ${JSON.stringify(model)} is in memory; "quern ps", or GET /v1/models/loaded, lists those that are.`);
+    throw new Failure(
+      'not_found',
+      `No model ${JSON.stringify(model)} is in memory; "quern ps", or GET /v1/models/loaded, lists those that are.`,
+    );
   return { model, unloaded };
 }
 

@@ -67,7 +67,7 @@ export function lockDataDir(dataDir: string, allowNetwork = false): DataDirLock 
       if (owner && isAlive(owner))
         throw new Failure(
           'busy',
-          `another quern (pid ${owner.pid}) uses the data directory ${dataDir}: stop it with "kill ${owner.pid}", or choose another folder with --data-dir.`,
+          `another quern (pid ${owner.pid}) uses the data directory ${dataDir}: stop it with "quern stop" (with the same --data-dir), or choose another folder with --data-dir.`,
         );
       // Two starters may find the same dead lock: moving it aside is atomic, and whoever moved a live one by mistake sees it and puts it back.
       const aside = join(dataDir, `${LOCK_NAME}.stale.${process.pid}`);

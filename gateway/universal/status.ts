@@ -130,7 +130,9 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     response: 'universal/models#Capabilities',
     handler: async ({ models, named }, { params }) => {
       const { capabilitiesOf } = await import('../../runtime/completions/capabilities.js');
-      return { json: { capabilities: await capabilitiesOf(named?.baseOf(params.model_id!) ?? params.model_id!, models) } satisfies Capabilities };
+      return {
+        json: { capabilities: await capabilitiesOf(named?.baseOf(params.model_id!) ?? params.model_id!, models) } satisfies Capabilities,
+      };
     },
   }),
 ];

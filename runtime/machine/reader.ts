@@ -8,6 +8,7 @@ export interface FileFacts {
   readonly mode: number;
   readonly owner: number;
   readonly bytes: number;
+  readonly isFolder: boolean;
 }
 
 /** How facts of a machine are read; tests read recorded ones. */
@@ -59,8 +60,8 @@ export const thisMachine: MachineReader = {
   },
   facts: (path) => {
     try {
-      const { mode, uid, size } = statSync(path);
-      return { mode: mode & 0o777, owner: uid, bytes: size };
+      const facts = statSync(path);
+      return { mode: facts.mode & 0o777, owner: facts.uid, bytes: facts.size, isFolder: facts.isDirectory() };
     } catch {
       return null;
     }

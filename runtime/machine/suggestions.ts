@@ -27,9 +27,9 @@ const KNOWN: readonly Known[] = [
   { task: 'embeddings', name: 'Xenova/all-MiniLM-L6-v2', bytes: gb(0.09) },
   { task: 'embeddings', name: 'nomic-ai/nomic-embed-text-v1.5', bytes: gb(0.55) },
   { task: 'reranking', name: 'Xenova/ms-marco-MiniLM-L-6-v2', bytes: gb(0.09) },
-  { task: 'speech', name: 'kokoro', bytes: gb(0.12) },
-  { task: 'transcription', name: 'whisper-base', bytes: gb(0.15) },
-  { task: 'transcription', name: 'whisper-small', bytes: gb(0.49) },
+  { task: 'speech', name: 'kokoro', bytes: gb(0.107) },
+  { task: 'transcription', name: 'whisper-base', bytes: gb(0.082) },
+  { task: 'transcription', name: 'whisper-small', bytes: gb(0.264) },
 ];
 /** Beside the weights a model needs room for its context, and the machine for everything else. */
 const MEMORY_SHARE = 0.6;

@@ -42,7 +42,12 @@ export function recordedMachine({
     facts: (path) =>
       files[path] === undefined && below(path).length === 0
         ? null
-        : { mode: modes[path] ?? 0o700, owner: owners[path] ?? OURS, bytes: files[path]?.length ?? 0 },
+        : {
+            mode: modes[path] ?? 0o700,
+            owner: owners[path] ?? OURS,
+            bytes: files[path]?.length ?? 0,
+            isFolder: files[path] === undefined,
+          },
     link: (path) => links[path] ?? '',
     may: (_what, path) => !closed.includes(path),
     freeBytes: () => freeBytes,

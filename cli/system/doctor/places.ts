@@ -16,7 +16,10 @@ function nearest(reader: MachineReader, path: string): string {
 function dataFinding(reader: MachineReader, dataDir: string): Finding {
   const facts = reader.facts(dataDir);
   const about = 'data';
-  if (!reader.may('write', nearest(reader, dataDir)))
+  const above = nearest(reader, dataDir);
+  if (reader.facts(above)?.isFolder === false)
+    return { about, state: 'bad', found: `${above} is a file, and no folder`, advice: 'choose another with --data-dir' };
+  if (!reader.may('write', above))
     return { about, state: 'bad', found: `${dataDir} cannot be written`, advice: 'make it writable, or choose another with --data-dir' };
   if (!facts) return { about, state: 'good', found: `${dataDir}, which the first start makes`, advice: '' };
   if (reader.user !== null && reader.user !== 0 && facts.owner !== reader.user)

@@ -77,7 +77,11 @@ async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Nee
   }
   const fetched = await Promise.all(active.map((one) => realpath(repositoryFolder(doomed.cache, one)).catch(() => null)));
   if (isAmong(active, doomed.layout.repository) || fetched.includes(doomed.real))
-    throw new Failure('conflict', `Model "${id}" is being downloaded. GET /v1/tasks of the core API lists what projects fetch, and DELETE /v1/tasks/{id} ends it; a "quern pull" ends with Ctrl-C.`, { code: 'ModelInUse' });
+    throw new Failure(
+      'conflict',
+      `Model "${id}" is being downloaded. GET /v1/tasks of the core API lists what projects fetch, and DELETE /v1/tasks/{id} ends it; a "quern pull" ends with Ctrl-C.`,
+      { code: 'ModelInUse' },
+    );
 }
 
 /** Whether a repository in the cache has weights that run here; another program may hold the same model in a form of its own. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { type AddonState, installationFindings } from '../../../cli/system/doctor/installation.js';
 import { placeFindings } from '../../../cli/system/doctor/places.js';
@@ -46,6 +47,8 @@ describe('quern doctor on recorded machines', () => {
     assert.match(data({ files, modes: { [DATA]: 0o755 } }), /^note .*open to other users \(755\) -> the next start closes it/);
     assert.match(data({ files, owners: { [DATA]: 0 } }), /^note .*belongs to user 0 -> start the daemon as that user/);
     assert.match(data({ files, closed: [DATA] }), /^bad .*cannot be written -> make it writable, or choose another with --data-dir/);
+    for (const path of [DATA, dirname(DATA)])
+      assert.equal(data({ files: { [path]: 'x' } }), `bad data: ${path} is a file, and no folder -> choose another with --data-dir`);
     assert.match(places({ files, freeBytes: 2 ** 30 })[1]!, /^note disk: 1\.0GB free -> models need room/);
   });
 
