@@ -96,11 +96,12 @@ export class Conversations {
 
   /** A conversation with its messages from number `from` on, about 4 MiB of them. */
   async read(place: Place, id: string, { from = 0, limit = 2_000 }: ReadQuery): Promise<ConversationPage> {
-    const { records } = this.shared;
+    const { records, running } = this.shared;
     const conversation = shownHead(records.head(place, id));
     const messages: Message[] = [];
     let characters = 0;
-    for await (const { message, seq } of records.messages(id, from)) {
+    for await (const { message: stored, seq } of records.messages(id, from)) {
+      const message = running.get(id)?.shown(stored.id) ?? stored;
       characters += sizeOf(message);
       if (messages.length >= limit || (messages.length > 0 && characters > PAGE_CHARACTERS)) return { conversation, messages, next: seq };
       messages.push(message);

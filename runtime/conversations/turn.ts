@@ -60,6 +60,11 @@ export class RunningTurn {
     else await this.ended.catch(() => undefined);
   }
 
+  /** The answer as far as it is written, where this message is it and more of it comes. */
+  shown(id: string): Message | undefined {
+    return id === this.begun.assistant.id ? this.#parts.answer.message('running').message : undefined;
+  }
+
   /** The turn as text of server-sent events; read once. */
   async *frames(): AsyncGenerator<string, void, undefined> {
     this.#isRead = true;

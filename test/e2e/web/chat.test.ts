@@ -15,6 +15,11 @@ const LAST = `[...document.querySelectorAll('article')].at(-1)`;
 const shows = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
 const answered = (text: string): string =>
   `document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false' && ${LAST}?.innerText.includes(${JSON.stringify(text)})`;
+const VALUE = `document.querySelector(${JSON.stringify(FIELD)})?.value`;
+/** From now on the page's requests of an address with this part are answered as this expression says, or, where it is undefined, as ever. */
+const answering = (part: string, answer: string): string =>
+  `(window.ownFetch ??= window.fetch, window.fetch = (url, options) => (String(url).includes(${JSON.stringify(part)}) ? ${answer} : undefined) ?? ownFetch(url, options), 0)`;
+const REFUSED = `Promise.resolve(new Response('{"detail":"The disk is full."}', { status: 507 }))`;
 const GREETING = 'Hello, who are you?';
 
 describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
@@ -165,6 +170,10 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     const { browser } = stage;
     await begin('Say it slowly');
     await browser.until(shows('and goes on'));
+    await browser.value(`document.querySelector('input[type=search]').focus()`);
+    await browser.press('Escape');
+    assert.equal(await browser.value(`document.querySelector('[role=log]').getAttribute('aria-busy')`), 'true');
+    await browser.value(`document.querySelector(${JSON.stringify(FIELD)}).focus()`);
     await browser.press('Escape');
     await browser.until(answered('You stopped this answer'));
     assert.ok(await browser.value(`${LAST}.innerText.includes('It begins and goes on')`));
@@ -198,6 +207,10 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(answered('had 4 words'));
     await browser.click('Settings of this conversation');
     await browser.fill('dialog textarea', 'Answer like a sailor.');
+    await browser.press('Escape');
+    await browser.until(`!document.querySelector('dialog[open]')`);
+    await browser.click('Settings of this conversation');
+    await browser.until(`document.querySelector('dialog textarea')?.value === 'Answer like a sailor.'`);
     await browser.fill('dialog input[max="2"]', '0.3');
     await stage.inspect('chat-settings');
     await browser.click('Keep', 'dialog[open]');
@@ -221,6 +234,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.click('Rename', ':popover-open');
     await browser.fill('dialog input', 'Lights at sea');
     await browser.click('Rename', 'dialog[open]');
+    await browser.until(`document.querySelector('.main h1').innerText === 'Lights at sea'`);
     await browser.click('More of Lights at sea');
     await browser.click('Pin', ':popover-open');
     await browser.until(`document.querySelector('.list li')?.innerText.includes('Lights at sea')`);
@@ -242,6 +256,100 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.click('Delete', ':popover-open');
     await browser.click('Delete it', 'dialog[open]');
     await browser.until(`location.hash === '#/chat' && document.querySelectorAll('.list > li').length === 0`);
+  });
+
+  it('keeps text and files of a question that is refused', async () => {
+    const { browser } = stage;
+    const file = join(dataDir, 'plan.txt');
+    writeFileSync(file, 'North by north-west.');
+    const count = async (): Promise<number> =>
+      ((await (await fetch(`${stage.daemon.core}/v1/projects/default/desk/conversations`)).json()) as { total: number }).total;
+    const before = await count();
+    await browser.click('New conversation');
+    await browser.attach('.composer input[type=file]', file);
+    await browser.until(`document.querySelectorAll('.composer li').length === 1`);
+    await browser.value(answering('/turns', REFUSED));
+    await ask('Which way now');
+    await browser.until(`${shows('The disk is full.')} && ${VALUE} === 'Which way now' && location.hash === '#/chat'`);
+    assert.equal(await browser.value(`document.querySelectorAll('.composer li').length`), 1);
+    assert.equal(await count(), before);
+    await browser.value(`(window.fetch = ownFetch, 0)`);
+    await browser.press('Enter');
+    await browser.until(`${answered('words.')} && location.hash.startsWith('#/chat/') && ${VALUE} === ''`);
+    assert.match(JSON.stringify(host.seen.at(-1)!.body), /north-west/);
+    await browser.value(answering('/turns', REFUSED));
+    await browser.click('Edit', '[role=log]');
+    await browser.fill('textarea[aria-label="Your question in other words"]', 'Which way then');
+    await browser.click('Ask again');
+    await browser.until(shows('The disk is full.'));
+    assert.equal(await browser.value(`document.querySelector('.edited textarea').value`), 'Which way then');
+    await browser.value(`(window.fetch = ownFetch, 0)`);
+    await browser.attach('.composer input[type=file]', file);
+    await browser.until(`document.querySelectorAll('.composer li').length === 1`);
+    const here = await browser.value<string>('location.hash');
+    await browser.click('New conversation');
+    await browser.until(`document.querySelectorAll('.composer li').length === 0`);
+    await browser.value(`(location.hash = ${JSON.stringify(here)}, 0)`);
+    await browser.until(`document.querySelectorAll('.composer li').length === 1`);
+    await browser.click('Remove plan.txt');
+  });
+
+  it('shows what a file of conversations has twice, and asks behind what is not read yet', async () => {
+    const { browser } = stage;
+    const source = (n: number) => ({
+      n,
+      id: 'a',
+      text: 'b',
+      document: 'c.md',
+      file_hash: null,
+      dataset: null,
+      page: null,
+      score: 0.5,
+      metadata: {},
+    });
+    const call = { id: 'same', type: 'function', function: { name: 'look', arguments: '{}' } };
+    const made = {
+      tool_call_id: 'same',
+      name: 'look',
+      server: 's',
+      tool: 'look',
+      arguments: '{}',
+      result: 'seen',
+      failed: false,
+      duration_ms: 1,
+    };
+    const answer = {
+      id: 'b',
+      parent: 'a',
+      role: 'assistant',
+      content: 'It says so [1], as `a` and x[1] and [99] do.',
+      citations: [source(1), source(1), source(2)],
+      tool_calls: [call, call],
+      made_calls: [made, made],
+    };
+    const now = new Date().toISOString();
+    writeFileSync(
+      join(dataDir, 'twice.json'),
+      JSON.stringify({
+        format: 'quern-conversation',
+        version: 1,
+        conversation: { title: 'Twice', created_at: now, updated_at: now, current: 'b' },
+        messages: [{ id: 'a', parent: null, role: 'user', content: 'What does it say' }, answer],
+      }),
+    );
+    await browser.fill('input[type=search]', '');
+    await browser.attach('.top input[type=file]', join(dataDir, 'twice.json'));
+    await browser.until(`document.querySelector('.list')?.innerText.includes('Twice')`);
+    await browser.value(answering('limit=2000', `new Promise((go) => setTimeout(() => go(ownFetch(url, options)), 500))`));
+    await browser.click('Twice', '.list');
+    await browser.until(`location.hash.startsWith('#/chat/')`);
+    await ask('And what more');
+    await browser.until(answered('had 3 words'));
+    await browser.value(`(window.fetch = ownFetch, 0)`);
+    const seen = await browser.value(
+      `[document.querySelectorAll('article').length, [...document.querySelectorAll('button.cite')].map((one) => one.textContent), document.querySelectorAll('[aria-label=Sources] > li').length, document.querySelectorAll('details.call').length]`,
+    );
+    assert.deepEqual(seen, [4, ['1'], 1, 2]);
   });
 
   it('takes files, and shows them with the question', async () => {
@@ -267,6 +375,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     const port = Number(new URL(stage.daemon.core).port);
     await stage.daemon.end('SIGKILL');
     await browser.until(shows('does not answer'));
+    assert.ok(await browser.value(`[...document.querySelectorAll('article')].some((one) => one.innerText.includes('slowly, please'))`));
     await browser.fill(FIELD, 'Typed meanwhile');
     stage.daemon = await startDaemon({ dataDir, port });
     await browser.until(`!${shows('does not answer')} && ${shows('was cut off')}`);
@@ -291,10 +400,24 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(shows('being written in this conversation'));
     assert.equal(await browser.value(`document.querySelector(${JSON.stringify(FIELD)}).value`), 'Both at once');
     stage.forgive(409);
+    await browser.until(`${shows('being written on another page')} || ${LAST}.innerText.includes('and goes on')`);
+    await browser.click('Stop', '.composer');
+    await browser.until(answered('You stopped this answer'));
+    assert.equal(await browser.value(`${LAST}.querySelectorAll('.markdown > div').length`), 1);
     await fetch(place, { method: 'DELETE' });
     await browser.value(`(window.dispatchEvent(new Event('focus')), 0)`);
     await browser.until(shows('This conversation is not here'));
     stage.forgive(404);
     await stage.inspect('chat-gone');
+    await browser.click('Begin a new one');
+    await browser.until(`location.hash === '#/chat' && ${VALUE} === 'Both at once'`);
+    await begin('Say it slowly');
+    await browser.until(shows('and goes on'));
+    await browser.value('(location.reload(), 0)');
+    await browser.until(`${shows('was cut off')} && ${VALUE} === ''`);
+    await browser.value(
+      `(document.querySelector('nav select').value = 'quickstart', document.querySelector('nav select').dispatchEvent(new Event('change', { bubbles: true })), 0)`,
+    );
+    await browser.until(`location.hash === '#/chat' && ${shows('quern-tiny')}`);
   });
 });

@@ -13,3 +13,10 @@ export function keepDraft(name: string, text: string): void {
     // The browser's room is full: the text stays in its field, and is kept again when there is room.
   }
 }
+
+/** Gives a draft another name; one that has that name already stays. */
+export function moveDraft(from: string, to: string): void {
+  if (draft(from) === '' || draft(to) !== '') return;
+  keepDraft(to, draft(from));
+  keepDraft(from, '');
+}

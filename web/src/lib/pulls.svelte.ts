@@ -6,6 +6,8 @@ import { duration, size } from './format';
 export class Pull {
   /** As it was asked for. */
   readonly name: string;
+  /** Called once when the model is here. */
+  readonly waiting: (() => void)[] = [];
   state = $state<'asking' | 'running' | 'stopped' | 'failed' | 'done'>('asking');
   /** Why it failed; what the daemon warns of while it runs. */
   message = $state('');
@@ -90,14 +92,17 @@ class Pulls {
   /** Grows with each model that came: lists of models that read it load again. */
   arrivals = $state(0);
 
-  /** Begins a download, or goes on with the one of that name. */
-  begin(name: string): Pull {
+  /** Begins a download, or goes on with the one of that name; `oncome` is called when the model is here. */
+  begin(name: string, oncome?: () => void): Pull {
     const known = this.list.find((one) => one.name === name);
     const pull = known ?? new Pull(name);
     if (!known) this.list = [pull, ...this.list];
+    if (oncome) pull.waiting.push(oncome);
     if (!known?.isUnderWay)
       void pull.run().then(() => {
-        if (pull.state === 'done') this.arrivals += 1;
+        if (pull.state !== 'done') return;
+        this.arrivals += 1;
+        for (const one of pull.waiting.splice(0)) one();
       });
     return pull;
   }

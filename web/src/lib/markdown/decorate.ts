@@ -12,8 +12,28 @@ let temml: typeof Temml | undefined;
 let temmlLoads: Promise<unknown> | undefined;
 const formulas = new Map<string, Element>();
 
-/** Puts formulas, frames and buttons into a rendered block. `later` is called when something that was loaded late makes it worth doing again. */
-export function decorate(root: DocumentFragment, later: () => void): DocumentFragment {
+/** Makes the marks of these passages buttons, and those of others text. */
+export function markSources(root: DocumentFragment | HTMLElement, sources: ReadonlySet<string>): void {
+  for (const mark of root.querySelectorAll<HTMLElement>('[data-cite]')) {
+    const n = mark.dataset.cite!;
+    const isSource = sources.has(n);
+    if (isSource === (mark.tagName === 'BUTTON')) continue;
+    const shown = document.createElement(isSource ? 'button' : 'span');
+    shown.dataset.cite = n;
+    shown.textContent = isSource ? n : `[${n}]`;
+    if (isSource) {
+      Object.assign(shown, { type: 'button', className: 'cite' });
+      shown.setAttribute('aria-label', `Source ${n}`);
+    }
+    mark.replaceWith(shown);
+  }
+}
+
+/**
+ * Puts formulas, frames and buttons into a rendered block; `sources` are the numbers of the passages that the text may name. `later` is called when something
+ * that was loaded late makes it worth doing again.
+ */
+export function decorate(root: DocumentFragment, later: () => void, sources: ReadonlySet<string>): DocumentFragment {
   for (const table of root.querySelectorAll('table')) {
     const frame = group('wide', 'Table');
     table.replaceWith(frame);
@@ -24,13 +44,8 @@ export function decorate(root: DocumentFragment, later: () => void): DocumentFra
     box.disabled = true;
     box.setAttribute('aria-label', 'Task');
   }
-  for (const mark of root.querySelectorAll<HTMLElement>('[data-cite]')) {
-    const button = document.createElement('button');
-    Object.assign(button, { type: 'button', className: 'cite', textContent: mark.dataset.cite });
-    button.dataset.cite = mark.dataset.cite;
-    button.setAttribute('aria-label', `Source ${mark.dataset.cite}`);
-    mark.replaceWith(button);
-  }
+  markSources(root, sources);
+  for (const block of root.children) block.setAttribute('dir', 'auto');
   const maths = root.querySelectorAll<HTMLElement>('[data-math]');
   if (maths.length > 0 && temml === undefined) {
     temmlLoads ??= import('temml').then(({ default: loaded }) => (temml = loaded));

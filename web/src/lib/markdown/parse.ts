@@ -24,20 +24,20 @@ interface Found {
   readonly isBlock?: boolean;
 }
 
-/** An extension that takes what `found` finds at the start of the source for a token, whose HTML `html` writes. */
+/** An extension that takes what `found` finds at the start of the source, behind the text `before`, for a token, whose HTML `html` writes. */
 function extension(
   name: string,
   level: 'block' | 'inline',
   start: (source: string) => number | undefined,
-  found: (source: string) => Found | undefined,
+  found: (source: string, before: string) => Found | undefined,
   html: (token: Found) => string,
 ): TokenizerExtension & { renderer(token: unknown): string } {
   return {
     name,
     level,
     start,
-    tokenizer: (source) => {
-      const token = found(source);
+    tokenizer: (source, tokens) => {
+      const token = found(source, tokens.at(-1)?.raw ?? '');
       return token && { type: name, ...token };
     },
     renderer: (token) => html(token as Found),
@@ -79,14 +79,14 @@ const mathInline = extension(
   // Within a paragraph a formula of its own line is still a span: a paragraph holds no blocks.
   ({ text, isBlock }) => (isBlock ? `<span class="math" data-math="block">${escaped(text)}</span>` : mathOf(text, false)),
 );
-/** `[1]` or `[Source 1]`: a passage that the answer names. */
+/** `[1]` or `[Source 1]`: a passage that the answer may name; `a[1]` is a part of a list. */
 const cite = extension(
   'cite',
   'inline',
   (source) => place(source, /\[(?:source )?\d/i),
-  (source) => {
+  (source, before) => {
     const match = /^\[(?:source )?(\d{1,3})\](?![([:])/i.exec(source);
-    return match ? { raw: match[0], text: match[1]! } : undefined;
+    return match && !/[\p{L}\p{N}_)\]]$/u.test(before) ? { raw: match[0], text: match[1]! } : undefined;
   },
   ({ text }) => `<span data-cite="${text}">[${text}]</span>`,
 );

@@ -3,7 +3,7 @@
  * rendered again.
  */
 import type { Token, Tokens } from 'marked';
-import { codeBlock, colour, decorate, writeCode } from './decorate';
+import { codeBlock, colour, decorate, markSources, writeCode } from './decorate';
 import { morph } from './morph';
 import { blocksOf, fragmentOf } from './parse';
 
@@ -18,6 +18,9 @@ const FENCE = /^ {0,3}(?:`{3,}|~{3,})/m;
 export class MarkdownStream {
   readonly #box: HTMLElement;
   #text = '';
+  /** Whether the text was said to be whole: its last block is closed. */
+  #isWhole = false;
+  #sources: ReadonlySet<string> = new Set();
   /** Where the open block begins in the text. */
   #openAt = 0;
   #open: HTMLElement | undefined;
@@ -34,14 +37,21 @@ export class MarkdownStream {
   show(given: string, isWhole: boolean): void {
     const text = given.includes('\r') ? given.replaceAll(/\r\n?/g, '\n') : given;
     clearTimeout(this.#next);
-    if (!text.startsWith(this.#text)) this.#restart();
-    this.#text = text;
+    const isReopened = this.#isWhole && (!isWhole || text.length > this.#text.length);
+    if (isReopened || !text.startsWith(this.#text)) this.#restart();
+    [this.#text, this.#isWhole] = [text, isWhole];
     const rest = text.slice(this.#openAt);
     if (!isWhole && this.#growCode(rest)) return;
     const blocks = parsed(rest);
     const last = blocks.findLastIndex(({ type }) => type !== 'space');
     const closed = isWhole || last < 0 ? blocks.length : last;
     this.#work(blocks.slice(0, closed), isWhole ? undefined : blocks[closed]);
+  }
+
+  /** Names the passages whose marks are buttons; other numbers in brackets are text. */
+  cite(sources: ReadonlySet<string>): void {
+    this.#sources = sources;
+    markSources(this.#box, sources);
   }
 
   /** Ends what is under way. */
@@ -93,7 +103,7 @@ export class MarkdownStream {
       this.#openCode = writeCode(box, block as Tokens.Code);
     } else {
       this.#openCode = undefined;
-      const again = (): void => morph(box, decorate(fragmentOf(block), again));
+      const again = (): void => morph(box, decorate(fragmentOf(block), again, this.#sources));
       again();
     }
     return box;

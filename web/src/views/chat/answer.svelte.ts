@@ -37,12 +37,12 @@ export class GrowingAnswer {
   firstTokenMs = $state<number>();
   readonly #beganMs = performance.now();
 
+  /** The message that it stands behind: that of the question's until the question has an id. */
+  parent: string | null;
+
   /** `written` is there already where an answer is written on. */
-  constructor(
-    readonly parent: string | null,
-    written = '',
-  ) {
-    this.text = written;
+  constructor(parent: string | null, written = '') {
+    [this.parent, this.text] = [parent, written];
   }
 
   /** Whether anything of the answer is there. */

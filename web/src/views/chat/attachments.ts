@@ -47,6 +47,12 @@ export function textOf(bytes: Uint8Array | ArrayBuffer): string | undefined {
   }
 }
 
+/** The bytes of a `data:` address of base64; the page's policy lets nothing fetch one. */
+export function blobOf(url: string): Blob {
+  const [, type = '', base64 = ''] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
+  return new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], { type });
+}
+
 /** Bytes as a `data:` address of this media type. */
 function addressOf(file: Blob, type: string): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -3,6 +3,10 @@ import type { Conversation, ConversationList, ImportReply } from '$schemas/core/
 import { ask, get, isAbort, send, sentence } from '../../lib/api';
 import { threadOf } from './thread.svelte';
 
+const PAGE = 50;
+/** The daemon's limit. */
+const LARGEST_PAGE = 200;
+
 export class Conversations {
   list = $state.raw<readonly Conversation[]>([]);
   next = $state<string | null>(null);
@@ -30,18 +34,28 @@ export class Conversations {
     if (this.next !== null && !this.isLoading) await this.#read(this.next);
   }
 
-  async #read(cursor: string | null): Promise<void> {
+  /** Reads again as many as are shown, and those that came before them. */
+  refresh(): Promise<void> {
+    return this.#read(null, this.list.length);
+  }
+
+  async #read(cursor: string | null, most = 0): Promise<void> {
     this.#asking?.abort();
     const asking = new AbortController();
     this.#asking = asking;
     this.isLoading = true;
-    const query = new URLSearchParams({ limit: '50', archived: String(this.archived) });
+    const query = new URLSearchParams({ limit: String(Math.min(LARGEST_PAGE, Math.max(PAGE, most))), archived: String(this.archived) });
     if (this.search.trim() !== '') query.set('search', this.search.trim());
     if (cursor !== null) query.set('cursor', cursor);
     try {
       const page = await get<ConversationList>(`${this.#path}?${query}`, { signal: asking.signal });
+      const shown = this.list;
       const known = new Set(page.conversations.map(({ id }) => id));
       this.list = cursor === null ? page.conversations : [...this.list.filter(({ id }) => !known.has(id)), ...page.conversations];
+      // Behind the largest page they stay as they were.
+      const rest =
+        cursor === null && most > page.conversations.length && page.next !== null ? shown.filter(({ id }) => !known.has(id)) : [];
+      if (rest.length > 0) this.list = [...this.list, ...rest];
       [this.next, this.total, this.isLoaded, this.problem] = [page.next, page.total, true, ''];
     } catch (error) {
       if (isAbort(error)) return;
@@ -59,7 +73,7 @@ export class Conversations {
 
   async change(id: string, part: Partial<Pick<Conversation, 'title' | 'pinned' | 'archived'>>): Promise<void> {
     await threadOf(this.place, id).change(part);
-    await this.load();
+    await this.refresh();
   }
 
   async remove(id: string): Promise<void> {
@@ -77,7 +91,7 @@ export class Conversations {
   /** A new conversation with the messages up to this one. */
   async branch(id: string, message: string): Promise<Conversation> {
     const { conversation } = await send<{ conversation: Conversation }>(`${this.#path}/${id}/branch`, { message });
-    await this.load();
+    await this.refresh();
     return conversation;
   }
 

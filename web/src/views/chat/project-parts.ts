@@ -13,11 +13,15 @@ export interface ProjectParts {
   readonly databases: readonly Database[];
   /** Whether the project can be spoken with. */
   readonly speaks: boolean;
+  /** Name of the model that a spoken conversation is with; empty where the project says it by `voice.llm_model`. */
+  readonly talksWith: string;
+  /** Whether the project names the model that listens, which the daemon then fetches where it is missing. */
+  readonly namesEars: boolean;
 }
 
 interface Config {
   rag?: { databases?: { name: string; retrieval_strategies?: { name: string }[] }[] };
-  voice?: { enabled?: boolean; llm_model?: string };
+  voice?: { enabled?: boolean; llm_model?: string; stt?: { model?: string } };
 }
 
 /** The model that comes with the daemon. */
@@ -29,5 +33,12 @@ export async function projectParts(path: string): Promise<ProjectParts> {
     name,
     strategies: strategies.map((one) => one.name),
   }));
-  return { models, databases, speaks: project.config.voice?.enabled !== false };
+  const { voice } = project.config;
+  return {
+    models,
+    databases,
+    speaks: voice?.enabled !== false,
+    talksWith: voice?.llm_model ? '' : ((models.find((one) => one.default) ?? models[0])?.name ?? ''),
+    namesEars: voice?.stt?.model !== undefined,
+  };
 }

@@ -7,6 +7,13 @@ import { ROOT, Tree } from './tree';
 /** What the reader asks for with a turn. */
 type Turn = Omit<TurnRequest, 'client_id'>;
 export type ToolResults = NonNullable<Turn['tool_results']>;
+/** A question on its way. */
+export interface Asking {
+  readonly content: string;
+  readonly attachments: readonly Attachment[];
+  readonly clientId: string;
+  readonly ontaken?: () => void;
+}
 type Attached = NonNullable<NonNullable<Turn['message']>['attachments']>;
 
 export class Thread {
@@ -33,8 +40,14 @@ export class Thread {
     return `${this.place}/conversations/${encodeURIComponent(this.id)}`;
   }
 
+  /** Whether an answer is being written, from here or from another page. */
   get isRunning(): boolean {
-    return this.answer !== undefined;
+    return this.answer !== undefined || this.isElsewhere;
+  }
+
+  /** Whether another page asked for the answer that is being written. */
+  get isElsewhere(): boolean {
+    return this.answer === undefined && this.path.at(-1)?.status === 'running';
   }
 
   /** Reads the conversation, all its pages. */
@@ -55,14 +68,14 @@ export class Thread {
       if (error.status === 404 || !this.isLoaded) this.failure = error;
       return;
     }
-    if (this.isRunning) return;
+    if (this.answer) return;
     [this.#tree, this.conversation, this.failure, this.isLoaded] = [tree, conversation, undefined, true];
     this.#show(conversation.current && tree.get(conversation.current) ? conversation.current : tree.leafBelow(ROOT));
   }
 
   /** Reads it again where another page has changed it. */
   async refresh(): Promise<void> {
-    if (this.isRunning || !this.isLoaded) return;
+    if (this.answer || !this.isLoaded) return;
     const page = await get<ConversationPage>(`${this.#path}?limit=1`).catch((error: unknown) => error as ApiError);
     if (page instanceof Error) {
       if (page instanceof ApiError && page.status === 404) this.failure = page;
@@ -88,27 +101,30 @@ export class Thread {
     await this.change({ current: this.path.at(-1)!.id });
   }
 
-  /** Asks; resolves to whether the daemon has taken the question. `clientId` is the same for each try of one question. */
-  ask(
-    content: string,
-    attachments: readonly Attachment[],
-    clientId: string,
-    parent: string | null = this.path.at(-1)?.id ?? null,
-  ): Promise<boolean> {
-    this.#show(parent);
+  /**
+   * Asks behind the last message that is shown, or behind `parent`; resolves to whether the daemon has taken the question. `clientId` is the same for each try
+   * of one question; `ontaken` is called when the question is on the daemon's disk.
+   */
+  async ask({ content, attachments, clientId, ontaken }: Asking, parent?: string | null): Promise<boolean> {
     this.asked = { content, attachments };
-    return this.#run({ parent, message: { content, attachments: attachments as Attached } }, new GrowingAnswer(parent), clientId);
+    // Behind what a question stands is known when the conversation is there.
+    if (!this.isLoaded) await this.load();
+    if (!this.isLoaded) {
+      this.asked = undefined;
+      return false;
+    }
+    const behind = parent === undefined ? (this.path.at(-1)?.id ?? null) : parent;
+    const turn = { parent: behind, message: { content, attachments: attachments as Attached } };
+    return this.#run(turn, new GrowingAnswer(behind), clientId, ontaken);
   }
 
   /** Asks for another answer in the place of this one. */
   regenerate({ parent }: Message, settings?: Settings): Promise<boolean> {
-    this.#show(parent);
     return this.#run({ parent, regenerate: true, ...(settings ? { settings } : {}) }, new GrowingAnswer(parent));
   }
 
   /** Writes an answer on. */
   goOn(message: Message): Promise<boolean> {
-    this.#show(message.parent);
     return this.#run({ continue: message.id }, new GrowingAnswer(message.parent, message.content));
   }
 
@@ -122,7 +138,8 @@ export class Thread {
     const answer = this.answer;
     await send(`${this.#path}/stop`, {}).catch(() => this.#ending?.abort());
     // A turn that did not hear of it ends with its connection.
-    setTimeout(() => this.answer === answer && this.#ending?.abort(), 3_000);
+    if (answer) setTimeout(() => this.answer === answer && this.#ending?.abort(), 3_000);
+    else await this.load();
   }
 
   /** Writes another text in the place of an answer. */
@@ -145,11 +162,14 @@ export class Thread {
     this.path = this.#tree.pathTo(leaf);
   }
 
-  async #run(turn: Turn, answer: GrowingAnswer, clientId: string = crypto.randomUUID()): Promise<boolean> {
+  async #run(turn: Turn, answer: GrowingAnswer, clientId: string = crypto.randomUUID(), ontaken?: () => void): Promise<boolean> {
+    const before = this.path;
     [this.answer, this.trouble] = [answer, ''];
+    this.#show(answer.parent);
     this.#ending = new AbortController();
     let isTaken = false;
     let isWhole = false;
+    let trouble = '';
     try {
       const response = await ask(`${this.#path}/turns`, {
         json: turn,
@@ -160,27 +180,30 @@ export class Thread {
         if (event.event === 'turn') {
           isTaken = true;
           this.#begin(JSON.parse(event.data) as TurnBegun, answer);
+          ontaken?.();
         } else if (isStored(event)) {
           isWhole = true;
           this.#end(JSON.parse(event.data) as Message);
         } else if (event.data !== '[DONE]') answer.take(event);
       }
     } catch (error) {
-      if (error instanceof ApiError) this.trouble = error.message;
+      if (error instanceof ApiError) trouble = error.message;
       else if (!isAbort(error))
-        this.trouble = `The connection broke while the answer was written (${sentence(error)}). What was written is kept.`;
+        trouble = `The connection broke while the answer was written (${sentence(error)}). What was written is kept.`;
     }
     this.answer = undefined;
     this.asked = undefined;
+    if (!isTaken) this.path = before;
     if (!isWhole) await this.load().catch(() => undefined);
     if (!isWhole && isTaken && this.path.at(-1)?.id !== answer.id) this.#keep(answer);
+    this.trouble = trouble;
     return isTaken;
   }
 
   #begin({ conversation, user, tool_results: results, assistant }: TurnBegun, answer: GrowingAnswer): void {
     this.conversation = conversation;
     for (const message of [...(user ? [user] : []), ...(results ?? [])]) this.#tree.put(message);
-    answer.id = assistant.id;
+    [answer.id, answer.parent] = [assistant.id, assistant.parent];
     answer.wait = 'Loading the model ...';
     this.asked = undefined;
     this.#show(assistant.parent);
