@@ -36,6 +36,8 @@ const SILENCE_S = 1;
 const GONE = 1006;
 /** How often a draining listener looks whether its requests have ended. */
 const DRAIN_POLL_MS = 20;
+/** So long the library has to read what connections that it got just before a drain have sent; it reads in the next turns of the event loop. */
+const UNREAD_MS = 40;
 
 /**
  * Loads uWebSockets.js: one that the user installed, else the platform package. Throws when neither is there or its binary
@@ -92,7 +94,9 @@ async function listen(uws: UwsModule, options: ListenOptions, looks: boolean): P
       peer?.close(STOPPING.code, STOPPING.reason);
     }
     const deadline = performance.now() + deadlineMs;
-    while (state.running > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    const read = performance.now() + (state.connections > 0 ? UNREAD_MS : 0);
+    const isAwaited = (now: number): boolean => now < deadline && (state.running > 0 || now < read);
+    while (isAwaited(performance.now())) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
     app.close();
     await closed;
   };

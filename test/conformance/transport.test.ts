@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { closeSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener, type SocketPeer } from '../../gateway/http/index.js';
 import { uwsTransport } from '../../gateway/http/uws.js';
+import { loadCore } from '../../native/core.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 
@@ -533,6 +535,30 @@ for (const name of ['uws', 'node'] as const) {
       assert.equal((await late).status, 200);
       await drained;
       await assert.rejects(fetch(`${base}/quick/a`));
+    });
+
+    it('answers each connection that it has taken', { skip: process.platform !== 'linux' }, async () => {
+      // The turns of the event loop between the bytes of a request and the drain decide who has the connection by then.
+      for (let turns = 0; turns < 8; turns++) {
+        const { listener } = await start();
+        // What has not been taken waits in this one, as in that of a daemon that takes over.
+        const kept = loadCore().duplicateConnection(listener.descriptor);
+        const client = connect(listener.port, '127.0.0.1');
+        const end = new Promise<string>((resolve) => {
+          let text = '';
+          client.on('data', (chunk) => (text += String(chunk)));
+          client.once('error', (error) => resolve(error.message));
+          client.once('close', () => resolve(text.split('\r\n')[0]!));
+        });
+        await once(client, 'connect');
+        client.write('GET /quick/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        await listener.drain(2_000);
+        const said = await Promise.race([end, sleep(100, 'waits')]);
+        assert.ok(['waits', 'HTTP/1.1 200 OK'].includes(said), `after ${turns} turns: "${said}"`);
+        client.destroy();
+        closeSync(kept);
+      }
     });
 
     it('ends endless streams at the deadline', async () => {
