@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { checkServerIdentity, rootCertificates } from 'node:tls';
 import type { DaemonOptions } from '../../gateway/daemon/options.js';
-import { readPem } from '../../gateway/daemon/tls.js';
+import { certificateOf, readPem } from '../../gateway/daemon/tls.js';
 import type { OutboundOptions } from '../../runtime/net/outbound.js';
 
 /** Which of the two APIs of a daemon. */
@@ -27,7 +26,7 @@ export function trustOf({ ca, tls }: Pick<DaemonOptions, 'ca' | 'tls'>): Outboun
   const [flag, path] = tls ? (['tls-cert', tls.cert] as const) : (['ca', ca] as const);
   if (path === null || path === 'system') return {};
   const pem = readPem(flag, path);
-  const { fingerprint256 } = new X509Certificate(pem);
+  const { fingerprint256 } = certificateOf(flag, path, pem);
   return {
     tls: {
       ca: [...rootCertificates, pem],

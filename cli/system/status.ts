@@ -73,8 +73,8 @@ export function ownerOf(dataDir: string): Owner {
   throw new Failure('unavailable', `no daemon uses the data directory ${dataDir}; name another with --data-dir.`);
 }
 
-/** Sends a signal to a daemon. Throws `forbidden` where it belongs to another user. */
-export function signal({ pid }: Owner, name: NodeJS.Signals): void {
+/** Sends a signal to a daemon; 0 only finds out whether it may be sent. Throws `forbidden` where it belongs to another user. */
+export function signal({ pid }: Owner, name: NodeJS.Signals | 0): void {
   try {
     process.kill(pid, name);
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type UpgradeNote, upgradeFile, writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { lockFile } from '../../gateway/daemon/lock.js';
@@ -13,13 +13,15 @@ import { ownerOf, signal } from './status.js';
 const LONGEST_MS = 12 * 60_000;
 const LOOK_AGAIN_MS = 20;
 
-/** Why the daemon goes on, where it has said so. */
+/** Why the daemon goes on, where it has said so. The file stays for others who wait; the next upgrade replaces it. */
 function refusalIn(dataDir: string): string | undefined {
-  const file = upgradeFile(dataDir);
-  if (!existsSync(file)) return undefined;
-  const { failed } = JSON.parse(readFileSync(file, 'utf8')) as UpgradeNote;
-  if (failed !== undefined) rmSync(file);
-  return failed;
+  try {
+    return (JSON.parse(readFileSync(upgradeFile(dataDir), 'utf8')) as UpgradeNote).failed;
+  } catch (error) {
+    // The daemon may take it at any time.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Waits until another process than `old` has the data directory; resolves to its id. */
@@ -42,6 +44,8 @@ export const upgrade: Run = async (call: Call) => {
     throw new Failure('bad_request', 'Windows cannot hand ports over: run "quern stop", then "quern start".');
   const { dataDir } = call.daemon;
   const owner = ownerOf(dataDir);
+  // Who may not signal the daemon leaves nothing in its directory.
+  signal(owner, 0);
   writeUpgradeNote(dataDir, call.program === null ? {} : { program: call.program });
   signal(owner, 'SIGUSR2');
   call.out.progress('the new daemon loads ...');

@@ -14,7 +14,7 @@ import { webAssets } from '../web.js';
 import { readyAddons } from './addons.js';
 import { finishRestore } from './backup/restore.js';
 import { type ApiName, atSockets, type GivenSockets, givenSockets, SUCCESSION } from './given-sockets.js';
-import { abandonHandover, handOver, lockAfter, tellPredecessor } from './handover.js';
+import { abandonHandover, dropUpgradeNote, handOver, lockAfter, tellPredecessor } from './handover.js';
 import { boundHeap } from './heap.js';
 import { type DataDirLock, lockDataDir } from './lock.js';
 import { metricsEndpoint } from './metrics.js';
@@ -229,6 +229,7 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   if (isSuccessor) tellPredecessor('loaded');
   const take = (): DataDirLock => lockDataDir(options.dataDir, options.allowNetworkFs);
   const lock = isSuccessor ? await lockAfter(take) : take();
+  dropUpgradeNote(options.dataDir);
   finishRestore(options.dataDir);
   keepPrivate(options.dataDir);
   const transport = createTransport();
@@ -287,7 +288,7 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
   const signInAt = front?.accounts.settings.origin;
   const ports = listeners.map(({ port }) => port);
-  process.stdout.write(greeting({ options, core, ports, readyMs: performance.now() - started, signInAt }));
+  process.stdout.write(greeting({ options, core, ports, readyMs: performance.now() - started, signInAt, names: tls?.names }));
   if (isSuccessor) tellPredecessor('serving');
   else tellServiceManager('READY=1');
   obeySignals({

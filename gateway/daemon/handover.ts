@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, lchownSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadCore } from '../../native/core.js';
 import { log } from '../../runtime/base/log.js';
@@ -28,11 +28,23 @@ export interface UpgradeNote {
   readonly failed?: string;
 }
 
-/** Writes such a file whole or not at all. */
+/** Writes such a file whole or not at all. One by root belongs to the owner of the data directory, whose daemon reads it. */
 export function writeUpgradeNote(dataDir: string, note: UpgradeNote): void {
   const file = upgradeFile(dataDir);
-  writeFileSync(`${file}.part`, JSON.stringify(note), { mode: 0o600 });
-  renameSync(`${file}.part`, file);
+  const part = `${file}.part`;
+  // Whoever owns the directory may have put a link there, behind which root would write.
+  rmSync(part, { force: true });
+  writeFileSync(part, JSON.stringify(note), { mode: 0o600, flag: 'wx' });
+  if (process.getuid?.() === 0) {
+    const { uid, gid } = statSync(dataDir);
+    lchownSync(part, uid, gid);
+  }
+  renameSync(part, file);
+}
+
+/** Removes what was asked of the daemon before, once this one has the data directory. */
+export function dropUpgradeNote(dataDir: string): void {
+  rmSync(upgradeFile(dataDir), { force: true });
 }
 
 /** Reads and removes the file; empty where there is none. */

@@ -26,6 +26,7 @@ export function greeting({
   ports,
   readyMs,
   signInAt,
+  names = [],
 }: {
   options: DaemonOptions;
   core: boolean;
@@ -33,12 +34,19 @@ export function greeting({
   readyMs: number;
   /** Where people sign in, where accounts are on. */
   signInAt: string | undefined;
+  /** The names in the certificate, where https is served. */
+  names?: readonly string[] | undefined;
 }): string {
   const address = (host: string, port: number): string =>
     `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const runtimePort = ports[core ? 1 : 0]!;
   const key = options.apiKey || signInAt ? " -H 'Authorization: Bearer YOUR_KEY'" : '';
-  const base = core ? address(options.host, ports[0]!) : address(options.runtimeHost, runtimePort);
+  const [host, port] = core ? [options.host, ports[0]!] : [options.runtimeHost, runtimePort];
+  const base = address(host, port);
+  const { tls } = options;
+  // Where the certificate is not for the address, it is called by the name that it is for.
+  const [name = host] = names.includes(host) ? [host] : names;
+  const trust = tls ? ` --cacert '${tls.cert}'${name === host ? '' : ` --resolve ${name}:${port}:${host}`}` : '';
   const path = core ? `/v1/projects/${NAMESPACE}/${PROJECT}/chat/completions` : '/v1/chat/completions';
   const body = JSON.stringify({ ...(core ? {} : { model: FIRST_MODEL.name }), messages: [{ role: 'user', content: 'Hello!' }] });
   return [
@@ -48,7 +56,7 @@ export function greeting({
     `  data               ${options.dataDir}`,
     ...(signInAt ? [`  accounts           ${signInAt}`] : []),
     'Try it:',
-    `  curl -s ${base}${path}${key} -H 'Content-Type: application/json' -d '${body}'`,
+    `  curl -s${trust} ${address(name, port)}${path}${key} -H 'Content-Type: application/json' -d '${body}'`,
     '',
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Failure } from '../../schemas/errors.js';
 import type { TlsIdentity } from '../http/index.js';
@@ -28,34 +28,35 @@ function refuse(message: string, cause?: unknown): Failure {
   return new Failure('bad_request', message, { cause });
 }
 
-/** The text of a PEM file. Throws `bad_request` that names the flag and the file. */
+/** The text of a PEM file. Throws `bad_request` that names the flag and the file; what has no end, such as a pipe or a device, is not read. */
 export function readPem(flag: string, path: string): string {
-  let text: string;
+  let file: Stats;
+  let text = '';
   try {
-    text = readFileSync(path, 'utf8');
+    file = statSync(path);
+    if (file.isFile() && file.size <= MOST_BYTES) text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const reasons: Record<string, string> = {
-      ENOENT: 'there is no such file',
-      EACCES: 'this user may not read it',
-      EISDIR: 'it is a folder',
-    };
+    const reasons: Record<string, string> = { ENOENT: 'there is no such file', EACCES: 'this user may not read it' };
     throw refuse(`--${flag} ${path}: ${reasons[code ?? ''] ?? code}.`, error);
   }
-  if (text.length > MOST_BYTES) throw refuse(`--${flag} ${path}: the file is over 1 MiB, which no certificate or key is.`);
+  if (!file.isFile())
+    throw refuse(`--${flag} ${path}: it is ${file.isDirectory() ? 'a folder' : 'a pipe or a device, and a file is wanted'}.`);
+  if (file.size > MOST_BYTES) throw refuse(`--${flag} ${path}: the file is over 1 MiB, which no certificate or key is.`);
   if (!text.includes('-----BEGIN ')) throw refuse(`--${flag} ${path}: it is not PEM, whose lines begin with "-----BEGIN".`);
   return text;
 }
 
-function certificateOf(path: string, text: string): X509Certificate {
+/** The first certificate in the text of a PEM file. Throws `bad_request` that names the flag and the file. */
+export function certificateOf(flag: string, path: string, text: string): X509Certificate {
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
     const isKey = text.includes('PRIVATE KEY-----');
-    throw refuse(`--tls-cert ${path}: it holds ${isKey ? 'a key, which belongs behind --tls-key, and' : ''} no certificate.`);
+    throw refuse(`--${flag} ${path}: it holds ${isKey ? 'a key, which belongs behind --tls-key, and ' : ''}no certificate.`);
   }
   try {
     return new X509Certificate(text);
   } catch (error) {
-    throw refuse(`--tls-cert ${path}: its first certificate is damaged.`, error);
+    throw refuse(`--${flag} ${path}: its first certificate is damaged.`, error);
   }
 }
 
@@ -88,7 +89,7 @@ function warningsOf(path: string, { validFrom, validTo }: X509Certificate): stri
  */
 export function readTls(files: TlsFiles): ReadTls {
   const [cert, key] = [readPem('tls-cert', files.cert), readPem('tls-key', files.key)];
-  const certificate = certificateOf(files.cert, cert);
+  const certificate = certificateOf('tls-cert', files.cert, cert);
   if (!certificate.checkPrivateKey(keyOf(files.key, key)))
     throw refuse(`--tls-key ${files.key}: the key does not belong to the (first) certificate in ${files.cert}.`);
   try {

@@ -61,6 +61,8 @@ describe('a daemon with a certificate', () => {
   it('speaks https on both ports, by the names in it', async () => {
     assert.equal((await ask(daemon.core, '/health', first.cert)).status, 200);
     assert.equal((await ask(daemon.runtime, '/health', first.cert)).status, 200);
+    const trust = `--cacert '${files.cert}' --resolve ${NAME}:${new URL(daemon.core).port}:127.0.0.1 https://${NAME}:`;
+    assert.ok(daemon.output().includes(trust), daemon.output());
     assert.match(daemon.output(), /core API {11}https:\/\/127\.0\.0\.1:/);
   });
 

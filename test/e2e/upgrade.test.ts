@@ -66,10 +66,17 @@ describe('a daemon that hands over', () => {
         seen.set(status, (seen.get(status) ?? 0) + 1);
       }
     });
-    const { code, output } = await runToEnd(['upgrade', '--json', ...where()]);
+    const upgraded = runToEnd(['upgrade', '--json', ...where()]);
+    // What a second one asks meanwhile.
+    await until(() => children(first.pid).length > 0);
+    const note = join(daemon.dataDir, 'upgrade.json');
+    writeFileSync(note, '{}');
+    process.kill(first.pid, 'SIGUSR2');
+    const { code, output } = await upgraded;
     isDone = true;
     await Promise.all(asking);
     assert.equal(code, 0, output);
+    assert.equal(existsSync(note), false);
     const said = JSON.parse(output.slice(output.indexOf('{'))) as { from: number; to: number };
     assert.deepEqual([said.from, said.to], [first.pid, owner().pid]);
     assert.deepEqual([...seen.keys()], [200], JSON.stringify([...seen]));

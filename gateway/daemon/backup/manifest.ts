@@ -8,8 +8,8 @@ export const BACKUP_FORMAT = 1;
 export const RESTORE_MARK = 'restore.json';
 /** What lies in a data directory and is made anew by itself, or belongs to the process that runs: no backup has it, and no restore moves it. */
 const LEFT_OUT = new Set(['built-in', 'cache', 'converted-models', 'history', 'logs', 'uploads']);
-/** Names of locks, of damaged state files, and of what a restore brings or has put aside. */
-const LEFT_OUT_NAMES = /^(?:quern\.lock|state\.|restore[.-]|before-)/;
+/** Names of locks, of what an upgrade asks, of damaged state files, and of what a restore brings or has put aside. */
+const LEFT_OUT_NAMES = /^(?:quern\.lock|upgrade\.json|state\.|restore[.-]|before-)/;
 /** The folder of models. */
 export const MODELS = 'models';
 /** Of that folder: what was trained here. All else in it can be had again. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { trustOf } from '../../../../cli/daemon/address.js';
 import { readOptions } from '../../../../gateway/daemon/options.js';
 import { readTls } from '../../../../gateway/daemon/tls.js';
 import { Failure } from '../../../../schemas/errors.js';
@@ -47,6 +48,7 @@ describe('certificate and key', () => {
       [join(folder, 'none.pem'), key, /^--tls-cert .*none\.pem: there is no such file\.$/],
       [cert, join(folder, 'none.pem'), /^--tls-key .*none\.pem: there is no such file\.$/],
       [folder, key, /^--tls-cert .*: it is a folder\.$/],
+      ['/dev/zero', key, /^--tls-cert \/dev\/zero: it is a pipe or a device, and a file is wanted\.$/],
       [file('text.pem', 'a certificate'), key, /^--tls-cert .*text\.pem: it is not PEM/],
       [key, key, /^--tls-cert .*key\.pem: it holds a key, which belongs behind --tls-key, and no certificate\.$/],
       [cert, cert, /^--tls-key .*cert\.pem: it holds no private key but a certificate, which belongs behind --tls-cert\.$/],
@@ -58,6 +60,7 @@ describe('certificate and key', () => {
         /^--tls-key .*other\.key: the key does not belong to the \(first\) certificate in .*cert\.pem\.$/,
       ],
       [file('long.pem', `${good.cert}${'-'.repeat(2 ** 20)}`), key, /over 1 MiB/],
+      [file('empty.pem', '-----BEGIN NOTHING-----'), key, /empty\.pem: it holds no certificate\.$/],
     ];
     for (const [one, other, said] of cases)
       assert.throws(
@@ -65,6 +68,15 @@ describe('certificate and key', () => {
         (error) => error instanceof Failure && said.test(error.message),
         String(said),
       );
+  });
+
+  it('are refused in the same words where a command is to trust them', () => {
+    const ca = file('ca.key', good.key);
+    assert.throws(() => trustOf({ ca, tls: null }), {
+      kind: 'bad_request',
+      message: /^--ca .*ca\.key: it holds a key, .* no certificate\.$/,
+    });
+    assert.throws(() => trustOf({ ca: '/dev/zero', tls: null }), { kind: 'bad_request', message: /^--ca \/dev\/zero: it is a pipe/ });
   });
 
   it('come together', () => {
