@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { webModule } from '../../support/web/module.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 const has = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
@@ -41,6 +42,29 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.value(`(${field('Model')}.focus(), ${field('Model')}.select())`);
     await browser.command('Input.insertText', { text: 'another-model' });
     await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('model: another-model')`);
+    await browser.value(`(${field('Provider')}.focus(), 0)`);
+    // A field that is emptied stays while one is in it.
+    await browser.value(`(${field('Model')}.focus(), ${field('Model')}.select(), document.execCommand('delete'), 0)`);
+    await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('model: ""')`);
+    await browser.command('Input.insertText', { text: 'another-model' });
+    await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('model: another-model')`);
+    // What is no value stays in its field, and nothing is saved meanwhile.
+    await browser.value(`(${editor()}.querySelector('.cm-content').focus(), 0)`);
+    await browser.command('Input.insertText', { text: 'events: {max_age_days: 9}\n' });
+
+    await browser.click('Events', 'section[aria-label=Form]');
+    await browser.until(field('Max age days'));
+    await browser.value(`(${field('Max age days')}.focus(), ${field('Max age days')}.select(), 0)`);
+    await browser.command('Input.insertText', { text: 'many' });
+    await browser.until(has('Max age days: "many" is no number.'));
+    assert.ok(await browser.value(`[...document.querySelectorAll('main button')].find((one) => one.innerText === 'Save ...').disabled`));
+    await stage.inspect('projects-odd');
+    await browser.resize(1440, 900);
+    await browser.until(`${editor()}?.querySelector('.cm-content')`);
+    await browser.click('Discard changes');
+    await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('kept by hand') && !${has('is no number')}`);
+    await browser.value(`(${field('Model')}.focus(), ${field('Model')}.select(), 0)`);
+    await browser.command('Input.insertText', { text: 'another-model' });
     await browser.value(`(${field('Provider')}.focus(), 0)`);
 
     await browser.value(`${editor()}.querySelector('.cm-content').focus()`);
@@ -107,13 +131,38 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.click('Try it on the test questions');
     await browser.until(has('There are no test questions yet'));
     await stage.inspect('projects-history');
-    await browser.click('Take it back', 'main');
-    await browser.click('Take it back', `${DIALOG} footer`);
+    await browser.click('Go back to number 1', 'main');
+    await browser.click('Go back', `${DIALOG} footer`);
     await browser.until(`!document.querySelector('${DIALOG}')`);
     assert.doesNotMatch(readFileSync(file(), 'utf8'), /another-model/);
     await browser.click('All projects');
     await browser.click('Delete desk');
     await browser.click('Delete for good', DIALOG);
     await browser.until(`!document.querySelector('main').innerText.includes('desk')`);
+  });
+});
+
+describe('the text of a project file', () => {
+  it('takes values in their place, also where nothing stood before, and keeps comments', async () => {
+    const { withValue, withMoved, saidBy } = await webModule<{
+      withValue(text: string, path: (string | number)[], value: unknown): string;
+      withMoved(text: string, path: (string | number)[], from: number, to: number): string;
+      saidBy(text: string): unknown;
+    }>('/src/views/projects/yaml.ts');
+    for (const [text, path, wanted] of [
+      ['a: # of letters\nb: 1\n', ['a'], { a: 'x', b: 1 }],
+      ['a:   # of letters\n', ['a'], { a: 'x' }],
+      ['a:\n  # of letters\nb: 1\n', ['a'], { a: 'x', b: 1 }],
+      ['a:\nb: 1\n', ['a'], { a: 'x', b: 1 }],
+      ['list:\n  -\n  - 2\n', ['list', 0], { list: ['x', 2] }],
+      ['list:\n  - # first\n  - 2\n', ['list', 0], { list: ['x', 2] }],
+      ['g:\n  a: "y" # of letters\n', ['g', 'a'], { g: { a: 'x' } }],
+    ] as const) {
+      const after = withValue(text, [...path], 'x');
+      assert.deepEqual(saidBy(after), wanted, after);
+      for (const comment of ['# of letters', '# first']) assert.equal(after.includes(comment), text.includes(comment), after);
+    }
+    const moved = withMoved('list:\n  - name: one # first\n  - name: two\n', ['list'], 1, 0);
+    assert.equal(moved, 'list:\n  - name: two\n  - name: one # first\n');
   });
 });

@@ -3,7 +3,7 @@
 import type { ProjectText, TextCheck, TextSaved } from '$schemas/core/projects';
 import { ApiError, get, projectPath, send } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
-import { type Path, type ReadYaml, readYaml, withValue } from './yaml';
+import { type Path, type ReadYaml, readYaml, withMoved, withValue } from './yaml';
 
 /** Waits after the last change before the daemon is asked about it. */
 const CHECK_MS = 400;
@@ -15,10 +15,25 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Text of a field that is no value. */
+export interface OddText {
+  readonly label: string;
+  readonly text: string;
+  readonly why: string;
+}
+
+/** A path as a name. */
+export const nameOf = (path: Path): string => JSON.stringify(path);
+
 export class ProjectEdit {
   readonly path: string;
   readonly #draft: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The draft as this page wrote or took it up: another window's is not this one's to erase. */
+  #kept = '';
+  /** Stamp of the file that the text is based on. */
+  #base = '';
+  #lineEnd = '\n';
   text = $state('');
   /** What the file says. */
   saved = $state.raw<ProjectText>();
@@ -30,6 +45,8 @@ export class ProjectEdit {
   isChecked = $state(false);
   /** The file as somebody else left it, while this text is based on an older one. */
   theirs = $state.raw<ProjectText>();
+  /** Fields of the form whose text is no value, by `nameOf` their path: it stands in no file, so nothing is saved meanwhile. */
+  odd = $state.raw<ReadonlyMap<string, OddText>>(new Map());
   readonly isChanged = $derived(this.saved !== undefined && this.text !== this.saved.text);
 
   constructor(namespace: string, name: string) {
@@ -39,10 +56,12 @@ export class ProjectEdit {
 
   /** Reads the file, and takes up a draft of it. */
   async load(): Promise<void> {
-    const file = await get<ProjectText>(`${this.path}/text`);
+    const file = await this.#file();
     this.saved = file;
-    const [stamp = '', ...rest] = draft(this.#draft).split('\n');
+    this.#kept = draft(this.#draft);
+    const [stamp = '', ...rest] = this.#kept.split('\n');
     const text = rest.join('\n');
+    this.#base = text === '' ? file.stamp : stamp;
     this.set(text === '' ? file.text : text);
     if (text !== '' && stamp !== file.stamp) this.theirs = file;
   }
@@ -51,14 +70,50 @@ export class ProjectEdit {
     this.text = text;
     this.read = readYaml(text);
     this.isChecked = false;
-    keepDraft(this.#draft, this.isChanged ? `${this.saved!.stamp}\n${text}` : '');
+    this.#keep(this.isChanged ? `${this.#base}\n${text}` : '');
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.check().catch(() => undefined), CHECK_MS);
   }
 
+  async #file(): Promise<ProjectText> {
+    return this.#shown(await get<ProjectText>(`${this.path}/text`));
+  }
+
+  /** A file with the line ends of editors; its own are written again when it is saved. */
+  #shown(file: ProjectText): ProjectText {
+    this.#lineEnd = file.text.includes('\r\n') ? '\r\n' : '\n';
+    return { ...file, text: file.text.replaceAll(/\r\n?/g, '\n') };
+  }
+
+  #keep(text: string): void {
+    if (text === this.#kept || (text === '' && draft(this.#draft) !== this.#kept)) return;
+    keepDraft(this.#draft, text);
+    this.#kept = text;
+  }
+
   /** Changes one setting; undefined takes it out. */
   setValue(path: Path, value: unknown): void {
-    if (!this.read.problem) this.set(withValue(this.text, path, value));
+    if (this.read.problem) return;
+    // The entries behind one that goes have other places then.
+    this.#forgetOdd(value === undefined && typeof path.at(-1) === 'number' ? path.slice(0, -1) : path);
+    this.set(withValue(this.text, path, value));
+  }
+
+  /** Moves an entry of the list at a path. */
+  move(path: Path, from: number, to: number): void {
+    if (this.read.problem) return;
+    this.#forgetOdd(path);
+    this.set(withMoved(this.text, path, from, to));
+  }
+
+  /** Keeps what was typed into a field of the form and is no value. */
+  setOdd(path: Path, odd: OddText): void {
+    this.odd = new Map(this.odd).set(nameOf(path), odd);
+  }
+
+  #forgetOdd(path: Path): void {
+    const below = nameOf(path).slice(0, -1);
+    if (this.odd.size > 0) this.odd = new Map([...this.odd].filter(([name]) => !name.startsWith(below)));
   }
 
   /** Asks the daemon what is wrong. */
@@ -77,12 +132,16 @@ export class ProjectEdit {
   /** Saves the text. Where the file is another by now, nothing is saved and `theirs` is set. Throws what else went wrong. */
   async save(): Promise<boolean> {
     try {
-      const { text } = await send<TextSaved>(`${this.path}/text`, { text: this.text, stamp: this.saved!.stamp }, { method: 'PUT' });
-      this.#take(text);
+      const { text } = await send<TextSaved>(
+        `${this.path}/text`,
+        { text: this.text.replaceAll('\n', this.#lineEnd), stamp: this.saved!.stamp },
+        { method: 'PUT' },
+      );
+      this.#take(this.#shown(text));
       return true;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
-      this.theirs = await get<ProjectText>(`${this.path}/text`);
+      this.theirs = await this.#file();
       return false;
     }
   }
@@ -96,25 +155,29 @@ export class ProjectEdit {
   keepMine(): void {
     this.saved = this.theirs!;
     this.theirs = undefined;
+    this.#base = this.saved.stamp;
     this.set(this.text);
   }
 
   /** Gives up what was not saved. */
   discard(): void {
+    this.odd = new Map();
     this.set(this.saved!.text);
   }
 
   #take(file: ProjectText): void {
+    this.odd = new Map();
     this.saved = file;
+    this.#base = file.stamp;
     this.theirs = undefined;
     this.set(file.text);
   }
 
   /** What is wrong with one setting, itself and not with what is in it. */
   problemAt(path: Path): string {
-    const name = JSON.stringify(path);
+    const name = nameOf(path);
     return this.problems
-      .filter((one) => JSON.stringify(one.path) === name)
+      .filter((one) => nameOf(one.path) === name)
       .map(({ message }) => message)
       .join(' ');
   }

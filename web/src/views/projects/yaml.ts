@@ -59,12 +59,23 @@ export function withValue(text: string, path: Path, value: unknown): string {
   const found = document.getIn(path, true) as Node | undefined;
   const isSingle =
     value !== undefined && (typeof value !== 'object' || value === null) && !(typeof value === 'string' && value.includes('\n'));
-  if (isSingle && isScalar(found) && found.range && found.type !== 'BLOCK_LITERAL' && found.type !== 'BLOCK_FOLDED') {
-    const [from, to] = found.range;
-    return text.slice(0, from) + (from === to && text[from - 1] === ':' ? ' ' : '') + wordOf(value) + text.slice(to);
+  // What is empty has no place of its own: it can stand behind a comment, or on the line below.
+  const isWritten = isScalar(found) && found.range && found.range[0] < found.range[1] && !found.tag && !found.anchor;
+  if (isSingle && isWritten && found.type !== 'BLOCK_LITERAL' && found.type !== 'BLOCK_FOLDED') {
+    const [from, to] = found.range!;
+    return text.slice(0, from) + wordOf(value) + text.slice(to);
   }
   if (value === undefined) remove(document, path);
   else put(document, path, value);
+  return document.toString(layoutOf(text));
+}
+
+/** A text whose list at a path has one entry at another place, with its comments. */
+export function withMoved(text: string, path: Path, from: number, to: number): string {
+  const document = parseDocument(text, { merge: true, logLevel: 'silent' });
+  const list = document.getIn(path, true);
+  if (!isSeq(list)) return text;
+  list.items.splice(to, 0, ...list.items.splice(from, 1));
   return document.toString(layoutOf(text));
 }
 
@@ -75,7 +86,8 @@ function put(document: Document, path: Path, value: unknown): void {
     if ((isMap(node) || isSeq(node)) && node.items.length === 0) node.flow = false;
     if (isScalar(node)) document.deleteIn(path.slice(0, length));
   }
-  document.setIn(path, document.createNode(value));
+  // A single value takes the place of one with its comments.
+  document.setIn(path, typeof value === 'object' && value !== null ? document.createNode(value) : value);
 }
 
 function remove(document: Document, path: Path): void {
