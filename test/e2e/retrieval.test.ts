@@ -13,7 +13,7 @@ import { KillLoop } from '../support/retrieval-kills.js';
 import { SmallDisk, skipWithout } from '../support/small-disk.js';
 
 /** Committed number of kills; `KILLS=300` runs the long loop. */
-const KILLS = Number(process.env.KILLS ?? 12);
+const KILLS = Number(process.env.KILLS ?? 6);
 /** Files of the dataset that is cancelled; `FILES=1000` runs the large one. */
 const FILES = Number(process.env.FILES ?? 60);
 const UPLOADS = 50;

@@ -9,7 +9,7 @@ import { emptyDataDir } from '../support/daemon.js';
 import { opened } from '../support/saved-models.js';
 
 /** Committed number of kills of each kind; `KILLS=300` runs the long loop. */
-const KILLS = Number(process.env.KILLS ?? 12);
+const KILLS = Number(process.env.KILLS ?? 8);
 const CHILD = join(import.meta.dirname, '..', 'unit', 'runtime', 'ml', 'save-child.js');
 const FILES = { anomaly: ['m_ecod.pkl'], classifier: ['head.bin', 'labels.txt', 'metadata.json'] };
 
