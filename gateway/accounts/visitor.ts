@@ -12,7 +12,7 @@ import type { SocketListener } from '../http/transport.js';
 import type { VisitedSocket, Visitor } from '../http/visitor.js';
 import { ChangedRequest, failureInWrittenWords, listenerInWrittenWords, replyInWrittenWords, type Swaps } from './disguise.js';
 import type { Metering } from './metering.js';
-import type { Level, Namespaces } from './namespaces.js';
+import { type Level, type Namespaces, personalNamespace } from './namespaces.js';
 import { watched, whileStill } from './watched.js';
 
 /** What a key must have, beside its user's role, to run the machine. */
@@ -107,6 +107,7 @@ interface Standing {
 export class User implements Visitor<Runtime> {
   readonly isAdmin: boolean;
   readonly isStranger = false;
+  readonly ownNamespace?: string;
   readonly caller: Caller;
   readonly #premises: Premises;
   /** Begins the ids of this user's sessions where others have sessions too. */
@@ -121,6 +122,7 @@ export class User implements Visitor<Runtime> {
     this.caller = caller;
     this.isAdmin = caller.roles.includes(premises.adminRole);
     premises.namespaces.note(caller.userId, this.isAdmin);
+    if (!this.isAdmin) this.ownNamespace = personalNamespace(caller.userId);
     this.#mark = `u${createHash('sha256').update(`session ${caller.userId}`).digest('hex').slice(0, 16)}.`;
   }
 

@@ -21,13 +21,13 @@ function listReply(bytes: Uint8Array): WholeReply {
 }
 
 /** By name alone: a file that cannot be read is listed too. */
-async function allProjects(projects: Projects): Promise<AllProjects> {
+async function allProjects(projects: Projects, own: string | undefined): Promise<AllProjects> {
   const found: AllProjects['projects'] = [];
   for (const namespace of projects.namespaces().toSorted()) {
     for (const name of projects.names(namespace).toSorted()) found.push({ namespace, name });
     await breathe();
   }
-  return { projects: found, total: found.length };
+  return { projects: found, total: found.length, ...(own === undefined ? {} : { own_namespace: own }) };
 }
 
 /** The project endpoints: list, create, read, replace, delete, and the models of one. */
@@ -40,7 +40,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     summary: 'List the projects of all namespaces',
     tag: 'projects',
     response: 'core/projects#AllProjects',
-    handler: async ({ projects }) => ({ json: await allProjects(projects) }),
+    handler: async ({ projects }, { visitor }) => ({ json: await allProjects(projects, visitor?.ownNamespace) }),
   }),
   endpoint<Runtime>({
     method: 'GET',

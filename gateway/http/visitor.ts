@@ -14,6 +14,8 @@ export interface Visitor<Context> {
   readonly isAdmin: boolean;
   /** Has not signed in. */
   readonly isStranger: boolean;
+  /** The namespace that is the visitor's without asking; absent for who runs the machine. */
+  readonly ownNamespace?: string;
   /** What there is for everybody together. */
   readonly whole: Context;
   /** What there is for this visitor. */

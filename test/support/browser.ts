@@ -114,7 +114,7 @@ export class Browser {
   /** Clicks the first visible button, link, tab or summary whose name (text or label) is or begins with `name`, inside `within`. */
   async click(name: string, within = 'body'): Promise<void> {
     const found = `[...document.querySelector(${JSON.stringify(within)}).querySelectorAll('button, a, summary, [role=tab], [role=option], [role=menuitem], label')]
-      .filter((one) => one.checkVisibility() && !one.disabled)
+      .filter((one) => one.checkVisibility() && !one.disabled && !one.ariaDisabled)
       .map((one) => [one, (one.getAttribute('aria-label') ?? one.innerText ?? '').trim()])
       .filter(([, text]) => text.startsWith(${JSON.stringify(name)}))
       .sort(([, a], [, b]) => a.length - b.length)[0]?.[0]`;

@@ -6,18 +6,20 @@ export interface View {
   readonly name: string;
   readonly title: string;
   readonly icon: IconName;
+  /** It works on a project, and has nothing to show without one. */
+  readonly needsProject?: true;
   readonly load: () => Promise<{ default: Component }>;
 }
 
 export const VIEWS: readonly View[] = [
-  { name: 'chat', title: 'Chat', icon: 'chat', load: () => import('./views/chat/Chat.svelte') },
+  { name: 'chat', title: 'Chat', icon: 'chat', needsProject: true, load: () => import('./views/chat/Chat.svelte') },
   { name: 'projects', title: 'Projects', icon: 'projects', load: () => import('./views/projects/Projects.svelte') },
-  { name: 'data', title: 'Data', icon: 'data', load: () => import('./views/data/Data.svelte') },
-  { name: 'lab', title: 'Retrieval lab', icon: 'lab', load: () => import('./views/lab/Lab.svelte') },
+  { name: 'data', title: 'Data', icon: 'data', needsProject: true, load: () => import('./views/data/Data.svelte') },
+  { name: 'lab', title: 'Retrieval lab', icon: 'lab', needsProject: true, load: () => import('./views/lab/Lab.svelte') },
   { name: 'models', title: 'Models', icon: 'models', load: () => import('./views/models/Models.svelte') },
-  { name: 'traces', title: 'Traces', icon: 'traces', load: () => import('./views/traces/Traces.svelte') },
+  { name: 'traces', title: 'Traces', icon: 'traces', needsProject: true, load: () => import('./views/traces/Traces.svelte') },
   { name: 'learning', title: 'Machine learning', icon: 'learning', load: () => import('./views/learning/Learning.svelte') },
-  { name: 'speech', title: 'Speech', icon: 'speech', load: () => import('./views/speech/Speech.svelte') },
+  { name: 'speech', title: 'Speech', icon: 'speech', needsProject: true, load: () => import('./views/speech/Speech.svelte') },
   { name: 'system', title: 'System', icon: 'system', load: () => import('./views/system/System.svelte') },
   { name: 'api', title: 'API', icon: 'api', load: () => import('./views/api/Api.svelte') },
 ];

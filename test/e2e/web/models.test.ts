@@ -75,11 +75,14 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
   it('removes one after a question', async () => {
     await stage.browser.click('Remove org/absent');
     await stage.browser.until(`document.querySelector('dialog[open]')?.innerText.includes('Its files are deleted')`);
+    assert.equal(await stage.browser.value(`document.activeElement.innerText`), 'Keep it');
     await stage.browser.click('Keep it', 'dialog[open]');
     await stage.browser.until(`!document.querySelector('dialog[open]')`);
     await stage.browser.click('Remove org/absent');
     await stage.browser.click('Remove', 'dialog[open] footer');
     await stage.browser.until(`document.body.innerText.includes('org/absent is removed')`);
+    await stage.browser.until(`!document.querySelector('main table td.name')?.innerText.includes('org/absent')`);
+    await stage.browser.until(`document.activeElement !== document.body`);
     assert.ok(!existsSync(join(cache, 'models--org--absent')));
   });
 

@@ -34,7 +34,7 @@ describe('the web interface', { skip: NO_BROWSER }, () => {
 
   it('shows each view by its address, and says so where there is none', async () => {
     await stage.open('system');
-    await stage.browser.until(`document.querySelector('main').innerText.includes('is healthy')`);
+    await stage.browser.until(`['is healthy', 'Memory in use'].every((one) => document.querySelector('main').innerText.includes(one))`);
     await stage.inspect('system');
     await stage.open('nowhere');
     await stage.browser.until(`document.querySelector('main').innerText.includes('no page "nowhere"')`);
@@ -50,12 +50,31 @@ describe('the web interface of a daemon with a key', { skip: NO_BROWSER }, () =>
 
   it('asks for the key, and goes on with the right one', async () => {
     await stage.open('system');
-    await stage.browser.until(`document.querySelector('dialog[open]')`);
-    await stage.browser.fill('dialog input', 'wrong');
-    await stage.browser.click('Use this key');
-    await stage.browser.until(`document.querySelector('dialog').innerText.includes('does not know this key')`);
+    await stage.browser.until(`document.activeElement === document.querySelector('dialog[open] input')`);
+    for (const wrong of ['wrong', 'ключ']) {
+      await stage.browser.fill('dialog input', wrong);
+      await stage.browser.click('Use this key');
+      const told = wrong === 'wrong' ? 'does not know this key.' : 'letters that a browser cannot send';
+      await stage.browser.until(`document.querySelector('dialog').innerText.includes('${told}')`);
+    }
+    await stage.browser.press('Escape');
+    await stage.browser.until(`!document.querySelector('dialog[open]')`);
+    // Views ask for their state every two or three seconds.
+    await new Promise((resolve) => setTimeout(resolve, 3_500));
+    assert.equal(await stage.browser.value(`document.querySelector('dialog[open]') === null`), true);
+    await stage.browser.click('Give the key');
     await stage.browser.fill('dialog input', KEY);
     await stage.browser.click('Use this key');
     await stage.browser.until(`!document.querySelector('dialog[open]') && document.querySelector('main').innerText.includes('is healthy')`);
+    assert.deepEqual(
+      await stage.browser.value(`[...document.querySelectorAll('main [role=alert], .toast')].map((one) => one.innerText)`),
+      [],
+    );
+  });
+
+  it('forgets the key', async () => {
+    await stage.browser.resize(1440, 900);
+    await stage.browser.click('Forget the key', 'nav');
+    await stage.browser.until(`document.querySelector('dialog[open] input') && localStorage.getItem('quern.key') === null`);
   });
 });

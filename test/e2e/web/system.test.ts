@@ -73,9 +73,56 @@ describe('the web interface of a daemon with accounts', { skip: NO_BROWSER }, as
     assert.ok(!(await stage.browser.value<string>(`document.querySelector('main').innerText`)).includes('Memory in use'));
   });
 
+  it('makes the first project of somebody who has none, in their own namespace', async () => {
+    assert.deepEqual(
+      await stage.browser.value(`[...document.querySelectorAll('main [role=alert], .toast')].map((one) => one.innerText)`),
+      [],
+    );
+    await stage.browser.click('Projects', 'nav');
+    await stage.browser.click('New project');
+    await stage.browser.until(`/^u-[0-9a-f]{12}$/.test([...document.querySelectorAll('dialog[open] input')].at(-1).value)`);
+    await stage.browser.press('Escape');
+    await stage.browser.click('Chat', 'nav');
+    await stage.browser.until(`document.querySelector('main').innerText.includes('no project yet')`);
+    await stage.inspect('begin');
+    await stage.browser.resize(1440, 900);
+    await stage.browser.click('Begin', 'main');
+    await stage.browser.until(
+      `document.querySelector('main textarea') && /^u-.*quickstart$/.test(document.querySelector('nav select').value)`,
+    );
+    assert.deepEqual(
+      await stage.browser.value(`[...document.querySelectorAll('main [role=alert], .toast')].map((one) => one.innerText)`),
+      [],
+    );
+  });
+
+  it('keeps what was typed while a session ends elsewhere, and shows it to nobody else', async () => {
+    const [first, second] = ['a question of Ann', 'and more of it'];
+    await stage.browser.fill('main textarea', first);
+    await stage.browser.value(
+      `fetch('/api/auth/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }).then(() => 0)`,
+    );
+    await stage.browser.click('System', 'nav');
+    await stage.browser.until(`document.querySelector('dialog[open] input[type=password]')`);
+    await stage.browser.press('Escape');
+    await stage.browser.click('Chat', 'nav');
+    await stage.browser.until(`document.querySelector('main').innerText.includes('Sign in to go on')`);
+    assert.equal(await stage.browser.value(`document.querySelector('main textarea')?.checkVisibility() ?? false`), false);
+    await stage.browser.click('Sign in', 'main');
+    await enter(ANN);
+    await stage.browser.until(
+      `document.querySelector('main textarea')?.checkVisibility() && document.querySelector('main textarea').value === '${first}'`,
+    );
+    await stage.browser.fill('main textarea', second);
+  });
+
   it('signs out, and lets those in who run the machine', async () => {
     await stage.browser.click('Sign out', 'nav');
     await stage.browser.until(`document.querySelector('dialog[open] input[type=password]')`);
+    assert.deepEqual(await stage.browser.value(`Object.keys(localStorage).filter((one) => /draft|project|owner/.test(one))`), []);
+    await stage.browser.press('Escape');
+    await stage.browser.click('System', 'nav');
+    await stage.browser.click('Sign in', 'main');
     await enter(ADMIN);
     await stage.browser.until(
       `!document.querySelector('dialog[open]') && document.querySelector('main').innerText.includes('Memory in use')`,

@@ -56,8 +56,12 @@ export class WebStage {
       for (const colours of device === 'wide' ? ['light', 'dark'] : ['light']) {
         await this.browser.value(`(document.documentElement.dataset.theme = '${colours}', 0)`);
         await this.#picture(`${name}-${device}-${colours}`, width, height);
-        const wide = await this.browser.value<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-        assert.ok(wide <= 0, `${name} is ${wide} pixels wider than the window of a ${device}`);
+        for (const part of ['document.documentElement', `document.querySelector('main')`]) {
+          const wide = await this.browser.value<number>(`${part}.scrollWidth - ${part}.clientWidth`);
+          assert.ok(wide <= 0, `${part} of ${name} is ${wide} pixels wider than the window of a ${device}`);
+        }
+        const high = await this.browser.value<number>('document.documentElement.scrollHeight - document.documentElement.clientHeight');
+        assert.ok(high <= 0, `${name} scrolls ${high} pixels into emptiness on a ${device}`);
         assert.deepEqual(await this.#violations(), [], `${name}, ${device}, ${colours}`);
       }
     }

@@ -1,8 +1,10 @@
 /** Who is signed in, where the daemon has accounts (`quern start --accounts`); elsewhere nothing of this is asked. The session is a cookie, which the browser sends by itself. */
+import type { Health } from '$schemas/core/system';
 import { connection } from './connection.svelte';
 import { key } from './key.svelte';
 
 interface Me {
+  readonly id: string;
   readonly email: string;
   readonly name: string;
   readonly roles: readonly string[];
@@ -12,18 +14,31 @@ interface Me {
 /** How people may sign in: `email_password`, `magic_link`, `email_otp`, and names of other providers. */
 type Methods = Readonly<Record<string, boolean>>;
 
+/** Whose belongings this browser keeps: the id of the account that was signed in last. */
+const OWNER = 'quern.owner';
+/** How the names begin of what it keeps of one person: texts that were not sent, the chosen project, a key, and work that is followed. */
+const BELONGINGS = ['quern.draft.', 'quern.project', 'quern.key', 'quern.tasks ', 'quern.pulls', OWNER];
+
+function forgetBelongings(): void {
+  for (const name of Object.keys(localStorage)) if (BELONGINGS.some((one) => name.startsWith(one))) localStorage.removeItem(name);
+}
+
 class Account {
   /** Whether people sign in here. */
   isOn = $state(false);
+  /** Whether the reader runs the machine; where nobody signs in, everybody does. */
+  runsMachine = $state(true);
   me = $state<Me>();
   methods = $state<Methods>({});
 
   /** Asks whether there are accounts, and who is signed in. */
   async look(): Promise<void> {
-    const health = await answerOf<{ accounts?: true }>('/health');
+    const health = await answerOf<Pick<Health, 'accounts' | 'components'>>('/health');
     this.isOn = health?.accounts === true;
+    this.runsMachine = !this.isOn || health!.components.length > 0;
     if (!this.isOn) return;
     this.me = await answerOf<Me>('/api/module/me');
+    if (this.me) this.#own(this.me.id);
     if (!this.me) this.methods = (await answerOf<{ methods: Methods }>('/api/module/config'))?.methods ?? {};
   }
 
@@ -46,14 +61,26 @@ class Account {
   /** Called when a form signed somebody in: the views ask again. */
   async entered(): Promise<void> {
     await this.look();
-    if (this.me) key.isWanted = false;
+    if (this.me) key.accepted();
   }
 
   /** Signs out; the page begins anew, so that nothing of this person stays in it. */
   async leave(): Promise<string> {
     const problem = await this.send('sign-out', {});
-    if (problem === '') location.reload();
+    if (problem === '') this.#begin();
     return problem;
+  }
+
+  /** Where somebody else was signed in before, nothing of theirs is shown. */
+  #own(id: string): void {
+    const before = localStorage.getItem(OWNER);
+    if (before !== null && before !== id) this.#begin();
+    localStorage.setItem(OWNER, id);
+  }
+
+  #begin(): void {
+    forgetBelongings();
+    location.reload();
   }
 }
 

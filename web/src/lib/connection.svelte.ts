@@ -3,7 +3,7 @@ const AGAIN_MS = 2_000;
 
 class Connection {
   isLost = $state(false);
-  /** Grows each time that the daemon comes back: an effect that reads it runs again. */
+  /** Grows each time that what failed may succeed now, as the daemon is back or takes a new key or session: an effect that reads it runs again. */
   returns = $state(0);
   #timer: ReturnType<typeof setTimeout> | undefined;
 

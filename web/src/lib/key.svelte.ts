@@ -1,10 +1,14 @@
 /** The API key of the daemon, where it has one: asked of the reader once, kept in this browser, and never part of an address. */
+import { connection } from './connection.svelte';
+
 const PLACE = 'quern.key';
 
 class Key {
   #value = $state(localStorage.getItem(PLACE) ?? '');
-  /** Set while the daemon refuses what we send: the page asks for a key. */
+  /** Set while the daemon refuses what we send: no view is shown, and what it shows again is asked anew. */
   isWanted = $state(false);
+  /** Whether the dialog that asks for it is open. The reader may close it; it opens again when they want it. */
+  isAsked = $state(false);
 
   /** What a request carries. */
   headers(): Record<string, string> {
@@ -25,15 +29,27 @@ class Key {
 
   /** Called for each answer of status 401. */
   refused(): void {
+    if (!this.isWanted) this.isAsked = true;
     this.isWanted = true;
   }
 
-  /** Takes what the reader typed; empty forgets the key. */
+  /** A key or a session was accepted: views ask again. */
+  accepted(): void {
+    [this.isWanted, this.isAsked] = [false, false];
+    connection.returns += 1;
+  }
+
+  /** Takes what the reader typed. */
   take(value: string): void {
     this.#value = value.trim();
-    if (this.#value === '') localStorage.removeItem(PLACE);
-    else localStorage.setItem(PLACE, this.#value);
-    this.isWanted = false;
+    localStorage.setItem(PLACE, this.#value);
+    this.accepted();
+  }
+
+  /** Forgets the key; the page begins anew without it. */
+  forget(): void {
+    localStorage.removeItem(PLACE);
+    location.reload();
   }
 }
 

@@ -1,5 +1,6 @@
 /** The project that the views work on. The choice is kept in this browser. */
-import { get, projectPath } from './api';
+import type { AllProjects } from '$schemas/core/projects';
+import { ApiError, get, projectPath } from './api';
 
 export interface ProjectName {
   readonly namespace: string;
@@ -13,6 +14,12 @@ class CurrentProject {
   #current = $state<ProjectName>(remembered());
   /** All that the daemon has, once `load` was answered. */
   all = $state<readonly ProjectName[]>([]);
+  /** The namespace in which the reader may make projects without asking, where people sign in. */
+  ownNamespace = $state('');
+  /** Whether it is known which project the views can work on: it was chosen before, or the list was asked for. */
+  isSettled = $state(localStorage.getItem(PLACE) !== null);
+  /** There is no project that the reader may see. */
+  isNone = $state(false);
 
   get current(): ProjectName {
     return this.#current;
@@ -30,10 +37,17 @@ class CurrentProject {
 
   /** Reads the list of projects; where the chosen one is gone, the first one is chosen. */
   async load(): Promise<void> {
-    const { projects } = await get<{ projects: ProjectName[] }>('/v1/projects');
+    const { projects, own_namespace: own = '' } = await get<AllProjects>('/v1/projects').catch((error: unknown) => {
+      // A stranger has no project before they sign in.
+      this.isSettled = !(error instanceof ApiError && error.status === 401);
+      throw error;
+    });
+    this.ownNamespace = own;
     this.all = projects.map(({ namespace, name }) => ({ namespace, name }));
     const is = ({ namespace, name }: ProjectName): boolean => namespace === this.#current.namespace && name === this.#current.name;
     if (this.all.length > 0 && !this.all.some(is)) this.choose(this.all[0]!);
+    if (this.all.length === 0) localStorage.removeItem(PLACE);
+    [this.isNone, this.isSettled] = [this.all.length === 0, true];
   }
 }
 

@@ -1,5 +1,5 @@
 /** Short messages at the edge of the page. Good news goes by itself; a failure stays until it is dismissed. */
-import { isAbort, sentence } from './api';
+import { ApiError, isAbort, sentence } from './api';
 
 export interface Toast {
   readonly id: number;
@@ -18,9 +18,9 @@ class Toasts {
     setTimeout(() => this.dismiss(id), GOOD_MS);
   }
 
-  /** Tells of a failure; one that the reader asked for, such as a cancelled request, is no failure. */
+  /** Tells of a failure; one that the reader asked for, such as a cancelled request, is no failure, and a refused key is asked for by a dialog. */
   bad(error: unknown): void {
-    if (!isAbort(error)) this.#add('bad', sentence(error));
+    if (!isAbort(error) && !(error instanceof ApiError && error.status === 401)) this.#add('bad', sentence(error));
   }
 
   dismiss(id: number): void {
