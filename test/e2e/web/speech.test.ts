@@ -59,6 +59,12 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
     await stage.browser.attach('main input[type=file]', file);
     await shows('Hello from the puppet.');
     await stage.browser.click('Play from 00:00');
+    // A second file while the first is listened to: that one is given up.
+    await stage.browser.click('Write it down again');
+    await stage.browser.attach('main input[type=file]', file);
+    await shows('Hello from the puppet.');
+    await stage.browser.until(`!document.querySelector('main').innerText.includes('listening to')`);
+    assert.equal(await stage.browser.value(`document.querySelectorAll('main ol li').length`), 1);
     await stage.inspect('speech-written');
   });
 
@@ -81,6 +87,9 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
     await shows('Stop and write down (00:02)');
     await stage.browser.click('Stop and write down');
     await shows('recording.webm');
+    await shows('Hello from the puppet.');
+    await stage.browser.until(`document.querySelector('main').innerText.includes('Save the recording')`);
+    await stage.browser.click('Write it down again');
     await shows('Hello from the puppet.');
     assert.deepEqual(await stage.browser.value(`document.querySelectorAll('main [role=alert]').length`), 0);
   });

@@ -51,7 +51,7 @@ export async function ask(path: string, { json, headers, ...rest }: Options = {}
   } catch (error) {
     if (isAbort(error)) throw error;
     connection.lost();
-    throw new ApiError(0, 'unreachable', 'The daemon does not answer. It may be restarting; this page tries again by itself.');
+    throw new ApiError(0, 'unreachable', 'The daemon does not answer. It may be restarting; try again when it is back.');
   }
   connection.found();
   if (response.ok) return response;

@@ -6,16 +6,26 @@ const FORMS = [
 
 export class Recorder {
   isOn = $state(false);
+  /** The browser asks the reader for the microphone. */
+  isAsking = $state(false);
   seconds = $state(0);
   #recorder: MediaRecorder | undefined;
   #pieces: Blob[] = [];
+  #isLeft = false;
   #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** Gives the microphone back for good, also where it is still asked for. */
+  leave(): void {
+    this.#isLeft = true;
+    this.drop();
+  }
 
   /** Begins; rejects with a sentence where the microphone cannot be had. */
   async start(): Promise<void> {
     if (!navigator.mediaDevices)
       throw new Error('Browsers give a microphone to pages of this machine or of HTTPS alone. Drop a file instead.');
     let stream: MediaStream;
+    this.isAsking = true;
     try {
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch (error) {
@@ -25,6 +35,12 @@ export class Recorder {
           ? 'The browser was told not to give the microphone. Allow it beside the address, and try again.'
           : 'No microphone was found.',
       );
+    } finally {
+      this.isAsking = false;
+    }
+    if (this.#isLeft) {
+      for (const track of stream.getTracks()) track.stop();
+      return;
     }
     const [type] = FORMS.find(([one]) => MediaRecorder.isTypeSupported(one)) ?? [''];
     this.#recorder = new MediaRecorder(stream, type ? { mimeType: type } : {});
