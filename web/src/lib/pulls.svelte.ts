@@ -1,5 +1,7 @@
 /** Downloads of models that this page began. They go on while other views are looked at; the daemon keeps what came of one that ends early, and goes on from there. */
-import { ask, events, isAbort, sentence } from './api';
+import { untrack } from 'svelte';
+import { ApiError, ask, events, isAbort, sentence } from './api';
+import { connection } from './connection.svelte';
 import { duration, size } from './format';
 
 /** One download. */
@@ -15,12 +17,16 @@ export class Pull {
   fileCount = $state(0);
   totalBytes = $state(0);
   rate = $state(0);
+  /** The connection broke: it goes on by itself when the daemon is back. */
+  isBroken = false;
   #here = $state<Record<string, number>>({});
   #control = new AbortController();
   #hasBegun = false;
 
-  constructor(name: string) {
+  /** One that an earlier page began stands as stopped. */
+  constructor(name: string, isKept = false) {
     this.name = name;
+    if (isKept) this.state = 'stopped';
   }
 
   get isUnderWay(): boolean {
@@ -53,15 +59,22 @@ export class Pull {
   async run(): Promise<void> {
     this.#control = new AbortController();
     this.#hasBegun = true;
-    [this.state, this.message] = ['asking', ''];
+    [this.state, this.message, this.isBroken] = ['asking', '', false];
     try {
       const { signal } = this.#control;
       const response = await ask('/v1/models/download', { json: { model_name: this.name }, signal });
       for await (const { data } of events(response)) this.#take(JSON.parse(data) as Told);
-      if (this.isUnderWay) throw new Error('The connection broke. What came is kept: go on with it.');
+      if (this.isUnderWay) throw new TypeError('The stream ended.');
     } catch (error) {
       this.state = isAbort(error) ? 'stopped' : 'failed';
-      this.message = isAbort(error) ? '' : sentence(error);
+      // Browsers have their own words for a stream that breaks.
+      this.isBroken = !isAbort(error) && !(error instanceof ApiError && error.status !== 0);
+      if (this.isBroken) connection.lost();
+      this.message = isAbort(error)
+        ? ''
+        : this.isBroken
+          ? 'The connection broke. What came is kept, and it goes on when the daemon is back.'
+          : sentence(error);
     }
     this.rate = 0;
   }
@@ -87,10 +100,23 @@ type Told =
   | { event: 'cached' | 'end'; file: string; size: number }
   | { event: 'start' | 'done' | 'complete' };
 
+const PLACE = 'quern.pulls';
+
 class Pulls {
-  list = $state.raw<readonly Pull[]>([]);
+  list = $state.raw<readonly Pull[]>(kept());
   /** Grows with each model that came: lists of models that read it load again. */
   arrivals = $state(0);
+
+  constructor() {
+    $effect.root(() => {
+      $effect(() => {
+        void connection.returns;
+        untrack(() => {
+          for (const { isBroken, name } of this.list) if (isBroken) this.begin(name);
+        });
+      });
+    });
+  }
 
   /** Begins a download, or goes on with the one of that name; `oncome` is called when the model is here. */
   begin(name: string, oncome?: () => void): Pull {
@@ -100,16 +126,35 @@ class Pulls {
     if (oncome) pull.waiting.push(oncome);
     if (!known?.isUnderWay)
       void pull.run().then(() => {
+        this.#keep();
         if (pull.state !== 'done') return;
         this.arrivals += 1;
         for (const one of pull.waiting.splice(0)) one();
       });
+    this.#keep();
     return pull;
   }
 
   /** Takes one that ended out of the list. */
   dismiss(pull: Pull): void {
     this.list = this.list.filter((one) => one !== pull);
+    this.#keep();
+  }
+
+  /** A page that is loaded again knows what it began. */
+  #keep(): void {
+    const names = this.list.filter(({ state }) => state !== 'done').map(({ name }) => name);
+    if (names.length === 0) localStorage.removeItem(PLACE);
+    else localStorage.setItem(PLACE, JSON.stringify(names));
+  }
+}
+
+function kept(): Pull[] {
+  try {
+    const names: unknown = JSON.parse(localStorage.getItem(PLACE) ?? '[]');
+    return Array.isArray(names) ? names.flatMap((name) => (typeof name === 'string' ? [new Pull(name, true)] : [])) : [];
+  } catch {
+    return [];
   }
 }
 
