@@ -4,6 +4,8 @@ export interface Column {
   readonly name: string;
   /** Whether each cell that is not empty is a number. */
   readonly isNumeric: boolean;
+  /** Whether these have a decimal comma. */
+  readonly hasComma: boolean;
   /** Whether each cell is a date or time. */
   readonly isTime: boolean;
   /** What stands in the place of an empty cell of numbers. */
@@ -25,17 +27,35 @@ const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:
 /** Reads the table of a file, whose first line names the columns. Throws a sentence that says what is wrong with it. */
 export async function readTable(file: File): Promise<Table> {
   if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${file.size} bytes; up to ${MOST_BYTES} go into a request.`);
-  const records = recordsOf((await file.text()).replace(/^\uFEFF/, ''));
+  const text = (await file.text()).replace(/^\uFEFF/, '');
+  const records = recordsOf(text);
   const [titles, ...rows] = records;
   if (!titles || rows.length === 0) throw new Error(`${file.name} has no rows: a table has a line of names, and a line for each row.`);
   if (rows.length > MOST_ROWS) throw new Error(`${file.name} has ${rows.length} rows; up to ${MOST_ROWS} are taken here.`);
-  return { name: file.name, columns: titles.map((name, at) => columnOf(name.trim() || `column ${at + 1}`, rows, at)), rows };
+  return { name: file.name, columns: namesOf(titles).map((name, at) => columnOf(name, rows, at, separatorOf(text) !== ',')), rows };
+}
+
+/** A name of its own for each column: the daemon tells columns apart by it. */
+function namesOf(titles: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return titles.map((title, at) => {
+    const plain = title.trim() || `column ${at + 1}`;
+    let name = plain;
+    for (let count = 2; taken.has(name); count += 1) name = `${plain} ${count}`;
+    taken.add(name);
+    return name;
+  });
+}
+
+/** What parts the cells: the one that the first line has most of. */
+function separatorOf(text: string): string {
+  const [line = ''] = text.split('\n', 1);
+  return [',', ';', '\t'].reduce((best, one) => (line.split(one).length > line.split(best).length ? one : best));
 }
 
 /** The cells of a text, line by line; a quoted cell may hold separators, line ends and doubled quotes. Empty lines are left out. */
 export function recordsOf(text: string): string[][] {
-  const [line = ''] = text.split('\n', 1);
-  const separator = [',', ';', '\t'].reduce((best, one) => (line.split(one).length > line.split(best).length ? one : best));
+  const separator = separatorOf(text);
   const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y');
   const records: string[][] = [];
   let record: string[] = [];
@@ -52,15 +72,26 @@ export function recordsOf(text: string): string[][] {
   return records;
 }
 
-const isNumber = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text));
+/** Numbers with a decimal comma, whose thousands may be parted by dots. */
+const WITH_COMMA = /^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d+)?$/;
+const numberOf = (cell: string, hasComma: boolean): number => {
+  const text = cell.trim();
+  if (text === '' || (hasComma && !WITH_COMMA.test(text))) return Number.NaN;
+  return Number(hasComma ? text.replaceAll('.', '').replace(',', '.') : text);
+};
+const areNumbers = (cells: readonly string[], hasComma: boolean): boolean =>
+  cells.length > 0 && cells.every((one) => Number.isFinite(numberOf(one, hasComma)));
 
-function columnOf(name: string, rows: readonly (readonly string[])[], at: number): Column {
+/** `mayHaveCommas`: commas part no cells in this file. */
+function columnOf(name: string, rows: readonly (readonly string[])[], at: number, mayHaveCommas: boolean): Column {
   const cells = rows.map((row) => row[at] ?? '').filter((one) => one.trim() !== '');
-  const isNumeric = cells.length > 0 && cells.every(isNumber);
-  const sorted = isNumeric ? cells.map(Number).sort((a, b) => a - b) : [];
+  const hasComma = mayHaveCommas && !areNumbers(cells, false) && areNumbers(cells, true);
+  const isNumeric = hasComma || areNumbers(cells, false);
+  const sorted = isNumeric ? cells.map((one) => numberOf(one, hasComma)).sort((a, b) => a - b) : [];
   return {
     name,
     isNumeric,
+    hasComma,
     isTime: cells.length === rows.length && cells.every((one) => DATE.test(one.trim())),
     median: sorted[sorted.length >> 1] ?? 0,
     emptyCells: rows.length - cells.length,
@@ -83,7 +114,8 @@ export function chosenRows({ columns, rows }: Table, encodings: readonly Encodin
   const numberIn = ({ column, at, encoding }: (typeof chosen)[number], row: readonly string[]): string | number => {
     const cell = row[at] ?? '';
     if (encoding !== 'numeric') return cell;
-    return isNumber(cell) ? Number(cell) : column.median;
+    const value = numberOf(cell, column.hasComma);
+    return Number.isFinite(value) ? value : column.median;
   };
   const names = chosen.map(({ column }) => column.name);
   if (chosen.every(({ encoding }) => encoding === 'numeric'))
