@@ -12,7 +12,7 @@ describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
     await stage.open('api');
     await shows('/v1/projects/{namespace}/{project}/chat/completions');
     await stage.browser.fill('main input[type=search]', 'check every component');
-    await shows('1 operations.');
+    await shows('1 operation.');
     await stage.browser.fill('main input[type=search]', 'no such words');
     await shows('No operation has these words');
     await stage.browser.fill('main input[type=search]', 'health');

@@ -53,6 +53,8 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     await stage.inspect('models-pull');
     await stage.browser.click('Stop the download');
     await shows('What came is kept.');
+    await stage.open('models');
+    await shows('What came is kept.');
     await stage.browser.click(`Go on with ${REPOSITORY}`);
     await stage.browser.resize(1440, 900);
     await stage.browser.click('System', 'nav');

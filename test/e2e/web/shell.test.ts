@@ -72,6 +72,13 @@ describe('the web interface of a daemon with a key', { skip: NO_BROWSER }, () =>
     );
   });
 
+  it('shows commands in which the shell fills the key in', async () => {
+    await stage.browser.value(`(location.hash = '#/api/health', 0)`);
+    await stage.browser.until(
+      `document.querySelector('#health [aria-label^="The request"]')?.innerText.includes('-H "Authorization: Bearer $API_KEY"')`,
+    );
+  });
+
   it('forgets the key', async () => {
     await stage.browser.resize(1440, 900);
     await stage.browser.click('Forget the key', 'nav');

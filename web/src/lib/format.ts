@@ -18,10 +18,10 @@ export function duration(ms: number): string {
   return `${number.format(ms / 3_600_000)} h`;
 }
 
-/** A time of ISO 8601, or of seconds since 1970, as date and time of the reader. */
-export function time(value: string | number): string {
+/** A time of ISO 8601, or of seconds since 1970, as date and time of the reader; `medium` tells seconds too. */
+export function time(value: string | number, style: 'short' | 'medium' = 'short'): string {
   const date = new Date(typeof value === 'number' ? value * 1_000 : value);
-  return date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: style });
 }
 
 export const percent = (part: number): string => `${Math.round(part * 100)} %`;

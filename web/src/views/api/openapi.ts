@@ -147,10 +147,16 @@ export function addressOf({ path, parameters = [] }: Operation, values: Readonly
   return query.size > 0 ? `${address}?${query}` : address;
 }
 
+/** Stands for the key in commands. */
+export const KEY_IN_SHELL = '$API_KEY';
+
 /** A request as a command for a terminal. */
 export function curlOf(method: string, address: string, headers: Readonly<Record<string, string>>, body: readonly string[]): string {
   const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}${quoted(address)}`];
-  for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoted(`${name}: ${value}`)}`);
+  for (const [name, value] of Object.entries(headers)) {
+    // The shell fills the key in, which it does between double quotes alone.
+    lines.push(value.includes(KEY_IN_SHELL) ? `-H "${name}: ${value}"` : `-H ${quoted(`${name}: ${value}`)}`);
+  }
   return [...lines, ...body].join(' \\\n  ');
 }
 
