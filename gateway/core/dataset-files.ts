@@ -7,7 +7,7 @@ import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type 
 import { Failure } from '../../schemas/errors.js';
 import type { BulkReply, ChunkList, ChunksQuery, PageQuery, UploadReply } from '../../schemas/generated/core/datasets.js';
 import { DATASET, type DatasetContext, place } from './dataset-place.js';
-import { FILE_MEDIA_TYPES, fileAnswer } from './file-answer.js';
+import { FILE_MEDIA_TYPES, fileAnswer, hasTag } from './file-answer.js';
 
 const FILE = `${DATASET}/data/{file_hash}`;
 /** Pixels across a page where nobody says so. */
@@ -100,7 +100,7 @@ async function page(context: DatasetContext, request: Request): Promise<Reply> {
   const found = await fileOf(context, request);
   const tag = `"${found.hash}-${number}-${width}"`;
   const headers = { ETag: tag, 'Cache-Control': 'private, no-cache', 'Content-Security-Policy': "sandbox; default-src 'none'" };
-  if (request.header('if-none-match') === tag) return { status: 304, headers };
+  if (hasTag(request.header('if-none-match'), tag)) return { status: 304, headers };
   return { headers, contentType: 'image/webp', bytes: await context.pagePictures.picture(found, Number(number), width, request.signal) };
 }
 

@@ -43,10 +43,23 @@ export function fileHeaders(name: string, mediaType: string, isDownload = false)
 
 /** A disposition with a name in the form that every browser reads, and in letters of ASCII for the others. */
 export function disposition(kind: 'inline' | 'attachment', name: string): string {
-  const short = name.slice(0, 200).replaceAll(/\p{Surrogate}/gu, '_');
+  const short = shortened(name).replaceAll(/\p{Surrogate}/gu, '_');
   const plain = short.replaceAll(/[^\w .()+-]/g, '_');
   const coded = encodeURIComponent(short).replaceAll(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
   return `${kind}; filename="${plain}"; filename*=UTF-8''${coded}`;
+}
+
+/** A name of at most 200 letters that keeps its ending, by which systems know what opens it. */
+function shortened(name: string): string {
+  if (name.length <= 200) return name;
+  const ending = /\.[^./\\]{1,20}$/.exec(name)?.[0] ?? '';
+  return name.slice(0, 200 - ending.length) + ending;
+}
+
+/** Whether `If-None-Match` names a tag: one of a list, weakly compared, or `*`. */
+export function hasTag(header: string | undefined, tag: string): boolean {
+  const tags = (header ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  return tags.includes(tag) || tags.includes('*');
 }
 
 /** A file on disk for an answer. */
@@ -64,9 +77,10 @@ export function fileAnswer({ path, name, mimeType, sizeBytes, hash }: AnsweredFi
   const { contentType, headers: safe } = fileHeaders(name, mimeType, isDownload);
   const tag = `"${hash}"`;
   const headers = { ...safe, ETag: tag, 'Accept-Ranges': 'bytes' };
-  if (request.header('if-none-match') === tag) return { status: 304, headers };
+  if (hasTag(request.header('if-none-match'), tag)) return { status: 304, headers };
   const condition = request.header('if-range');
   const range = condition === undefined || condition === tag ? rangeOf(request.header('range'), sizeBytes) : undefined;
+  if (range === 'none') return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${sizeBytes}` }, bytes: '', contentType };
   if (sizeBytes === 0) return { headers, bytes: '', contentType };
   const [start, end] = range ?? [0, sizeBytes - 1];
   const pieces = createReadStream(path, { start, end });
@@ -75,11 +89,12 @@ export function fileAnswer({ path, name, mimeType, sizeBytes, hash }: AnsweredFi
   return { status: 206, headers: { ...headers, 'Content-Range': place }, pieces, length: end - start + 1, contentType };
 }
 
-/** The first and the last byte of the one range that a header asks for; undefined for all else, which is answered with the whole file. */
-export function rangeOf(header: string | undefined, sizeBytes: number): [start: number, end: number] | undefined {
+/** The first and the last byte of the one range that a header asks for, `none` where the file has no byte of it; undefined for all else, which is answered with the whole file. */
+export function rangeOf(header: string | undefined, sizeBytes: number): [start: number, end: number] | 'none' | undefined {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined;
   const start = from === '' ? Math.max(0, sizeBytes - Number(to)) : Number(from);
   const end = from === '' || to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1);
-  return start <= end ? [start, end] : undefined;
+  return start <= end ? [start, end] : 'none';
 }

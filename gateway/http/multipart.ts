@@ -320,8 +320,13 @@ function printable(text: string): string {
 
 /** A file name as the client sends it, apart from the folders before it. These name nothing on this machine. */
 function partsOf(given: string): { name: string; folder: string } {
-  const folders = given.replaceAll('\\', '/').split('/');
-  const name = printable(folders.pop()!);
+  const parts = given.replaceAll('\\', '/').split('/').map(printable);
+  const name = parts.pop()!;
+  const folders: string[] = [];
+  for (const part of parts) {
+    if (part === '..') folders.pop();
+    else if (part !== '' && part !== '.') folders.push(part);
+  }
   return { name: name === '' || name === '.' || name === '..' ? 'file' : name, folder: printable(folders.join('/')) };
 }
 

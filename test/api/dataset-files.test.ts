@@ -102,12 +102,17 @@ describe('the files of a dataset', () => {
     assert.deepEqual(await ranged('bytes=6-'), [206, whole.slice(6), `bytes 6-${whole.length - 1}/${whole.length}`]);
     assert.deepEqual(await ranged('bytes=-6'), [206, whole.slice(-6), `bytes ${whole.length - 6}-${whole.length - 1}/${whole.length}`]);
     assert.deepEqual(await ranged('bytes=0-999999'), [206, whole, `bytes 0-${whole.length - 1}/${whole.length}`]);
-    for (const odd of ['bytes=999-', 'bytes=5-2', 'bytes=-', 'lines=1-2', 'bytes=0-1,3-4', `bytes=${'9'.repeat(40)}-`])
+    for (const beyond of ['bytes=999-', 'bytes=-0', 'bytes=999-1000'])
+      assert.deepEqual(await ranged(beyond), [416, '', `bytes */${whole.length}`], beyond);
+    for (const odd of ['bytes=5-2', 'bytes=-', 'lines=1-2', 'bytes=0-1,3-4', `bytes=${'9'.repeat(40)}-`])
       assert.deepEqual(await ranged(odd), [200, whole, undefined], odd);
     assert.deepEqual(await ranged('bytes=0-4', { 'if-range': '"another"' }), [200, whole, undefined]);
     const { etag } = (await get(fileOf('text'))).headers;
-    const { status, text } = await get(fileOf('text'), { 'if-none-match': etag! });
-    assert.deepEqual([status, text], [304, '']);
+    for (const tags of [etag!, `"another", W/${etag}`, '*']) {
+      const { status, text } = await get(fileOf('text'), { 'if-none-match': tags });
+      assert.deepEqual([status, text], [304, ''], tags);
+    }
+    assert.equal((await get(fileOf('text'), { 'if-none-match': '"another"' })).status, 200);
   });
 
   it('show their pages as pictures', async () => {

@@ -439,6 +439,11 @@ const TABLE: Scenario[] = [
       assert.equal((await stage.tasks.finished('ns', 'older', id, new AbortController().signal)).state, 'SUCCESS');
     },
   },
+  {
+    name: 'of folders that lead upwards only those that are left',
+    ...upload('twin', 'a/../../b/./kept/d.txt', 'a text of its own for this folder'),
+    json: ({ hash }) => assert.equal(JSON.parse(readFileSync(folder('twin', 'meta', `${hash}.json`), 'utf8')).original_folder, 'b/kept'),
+  },
 ];
 
 scenarios(

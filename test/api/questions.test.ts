@@ -53,6 +53,19 @@ describe('test questions of a project', () => {
     await json('question_delete', undefined, { question_id: other.id });
     assert.equal((await refused('question_delete', undefined, { question_id: other.id }))[0], 404);
     assert.equal((await refused('question_change', {}, { question_id: '..%2F..' }))[0], 404);
+    // What could not be asked later is refused at once, also as a change.
+    for (const [body, status, says] of [
+      [{ query: ' \n' }, 422, /blank/],
+      [{ query: 'x', database: 'nowhere' }, 404, /nowhere/],
+      [{ query: 'x', filters: { page: { $near: 3 } } }, 400, /\$near/],
+    ] as const)
+      for (const [endpoint, ids] of [
+        ['question_add', {}],
+        ['question_change', { question_id: question.id }],
+      ] as const) {
+        const [told, text] = await refused(endpoint, body, ids);
+        assert.deepEqual([told, says.test(text)], [status, true], text);
+      }
     assert.equal((await json('questions_list')).total, 1);
   });
 

@@ -4,7 +4,9 @@ import type { NewQuestion, QuestionChange, QuestionList, StoredQuestion } from '
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import { Locks } from '../../projects/locks.js';
-import type { Projects } from '../../projects/projects.js';
+import type { LoadedProject, Projects } from '../../projects/projects.js';
+import { databaseOf } from '../../rag/query/plan.js';
+import { conditionsOf } from '../../rag/stores/filter.js';
 import type { Store } from '../../store/store.js';
 
 /** Questions of a project. */
@@ -53,7 +55,7 @@ export class Questions {
 
   /** Throws `conflict` where there are as many as there may be. */
   add(namespace: string, project: string, wanted: NewQuestion): Promise<StoredQuestion> {
-    this.#projects.load(namespace, project);
+    checked(this.#projects.load(namespace, project), wanted);
     return this.#locks.run(`${namespace}/${project}`, async () => {
       if (this.#ids(namespace, project).length >= MOST_QUESTIONS)
         throw new Failure('conflict', `There are ${MOST_QUESTIONS} test questions in this project, which is the most. Delete some first.`, {
@@ -67,7 +69,7 @@ export class Questions {
 
   /** Throws `not_found`. */
   change(namespace: string, project: string, id: string, change: QuestionChange): Promise<StoredQuestion> {
-    this.#projects.load(namespace, project);
+    checked(this.#projects.load(namespace, project), change);
     return this.#locks.run(`${namespace}/${project}`, () =>
       this.#put(namespace, project, changed(this.#get(namespace, project, id), change)),
     );
@@ -107,6 +109,13 @@ export class Questions {
       });
     }
   }
+}
+
+/** Throws for what could not be asked later: `invalid` for a blank question, `not_found` for a database, `bad_request` for filters. */
+function checked({ config }: Pick<LoadedProject, 'config'>, { query, database, filters }: QuestionChange): void {
+  if (query?.trim() === '') throw new Failure('invalid', 'The question is blank: "query" needs words.', { code: 'BlankQuestion' });
+  if (typeof database === 'string') databaseOf(config, database);
+  if (filters) conditionsOf(filters);
 }
 
 function changed(before: StoredQuestion, change: QuestionChange): StoredQuestion {
