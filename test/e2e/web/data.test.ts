@@ -69,6 +69,25 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     assert.equal(files('manuals').length, before);
   });
 
+  it('keeps files waiting while the daemon is away, and sends them when it is back', async () => {
+    const { browser } = stage;
+    const network = (offline: boolean): Promise<unknown> =>
+      browser.command('Network.emulateNetworkConditions', { offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    await network(true);
+    await browser.attach('[data-pick=files]', join(folder, 'manuals', 'pumps', 'pump-1.md'));
+    await browser.until(has('1 file waits'));
+    await network(false);
+    await browser.until(has('1 here already'));
+    // The console names the connection that was cut.
+    browser.complaints.splice(0);
+    await browser.click('Delete this dataset');
+    await browser.click('Delete its files for good', DIALOG);
+    await browser.click('Keep it', DIALOG);
+    await browser.click('Delete this dataset');
+    assert.equal(await browser.value(`document.querySelectorAll('${DIALOG} input')[1].checked`), false);
+    await browser.click('Keep it', DIALOG);
+  });
+
   it('shows the passages of a file beside the page that they come from', async () => {
     const { browser } = stage;
     const path = join(folder, 'pages.pdf');

@@ -31,3 +31,8 @@ export function workOn(project: string, dataset: string): DatasetWork {
   works.set(name, known);
   return known;
 }
+
+// A page that is closed forgets the files that it was given.
+addEventListener('beforeunload', (event) => {
+  if ([...works.values()].some(({ uploads }) => uploads.isBusy)) event.preventDefault();
+});
