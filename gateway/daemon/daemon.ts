@@ -207,10 +207,11 @@ function certificateReader(files: TlsFiles, inUse: ReadTls, listeners: readonly 
   };
 }
 
-/** What SIGHUP asks of a daemon without a certificate: nothing, unless it says that the terminal of the daemon has gone. */
-function nothingToRead(end: (reason: string, code: number) => void): void {
-  if (isatty(0)) end('SIGHUP', 0);
-  else log('info', 'SIGHUP: there is no certificate, so nothing is read again');
+/** Makes what SIGHUP asks of a daemon without a certificate: nothing, unless it has a terminal, which has gone then. */
+function nothingToRead(end: (reason: string, code: number) => void): () => void {
+  // One that has gone is not known as a terminal any more.
+  const hasTerminal = isatty(0);
+  return () => (hasTerminal ? end('SIGHUP', 0) : log('info', 'SIGHUP: there is no certificate, so nothing is read again'));
 }
 
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
@@ -292,7 +293,7 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   if (isSuccessor) tellPredecessor('serving');
   else tellServiceManager('READY=1');
   obeySignals({
-    SIGHUP: options.tls && tls ? certificateReader(options.tls, tls, listeners) : () => nothingToRead(end),
+    SIGHUP: options.tls && tls ? certificateReader(options.tls, tls, listeners) : nothingToRead(end),
     SIGUSR2: heirSeeker(options.dataDir, core, listeners, close),
   });
 }

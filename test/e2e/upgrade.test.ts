@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isKept } from '../../gateway/daemon/backup/manifest.js';
+import { writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/owner.js';
 import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
 
@@ -120,6 +122,22 @@ describe('a daemon that hands over', () => {
     process.kill(pid, 'SIGKILL');
     await until(() => owner().pid === heir);
     assert.equal(await ask(`${daemon.core}/health`), 200);
+  });
+});
+
+describe('the note of an upgrade', () => {
+  it('belongs to the owner of the data directory, follows no link and is in no backup', () => {
+    const [dataDir, elsewhere] = [emptyDataDir(), join(emptyDataDir(), 'kept')];
+    writeFileSync(elsewhere, 'as it was');
+    symlinkSync(elsewhere, join(dataDir, 'upgrade.json.part'));
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(dataDir, 900, 900);
+    writeUpgradeNote(dataDir, { program: ['quern'] });
+    const note = join(dataDir, 'upgrade.json');
+    assert.equal(readFileSync(elsewhere, 'utf8'), 'as it was');
+    assert.deepEqual(JSON.parse(readFileSync(note, 'utf8')), { program: ['quern'] });
+    assert.equal(statSync(note).uid, isRoot ? 900 : process.getuid?.());
+    assert.deepEqual(['upgrade.json', 'upgrade.json.part', 'projects'].map(isKept), [false, false, true]);
   });
 });
 
