@@ -51,7 +51,7 @@ export function greeting({
   const body = JSON.stringify({ ...(core ? {} : { model: FIRST_MODEL.name }), messages: [{ role: 'user', content: 'Hello!' }] });
   return [
     `Quern ${VERSION}, ready in ${Math.round(readyMs)} ms`,
-    ...(core ? [`  core API           ${base}  (try it in a browser: ${base}/docs)`] : []),
+    ...(core ? [`  core API           ${base}  (open it in a browser: chat, files, models and more)`] : []),
     `  universal runtime  ${address(options.runtimeHost, runtimePort)}`,
     `  data               ${options.dataDir}`,
     ...(signInAt ? [`  accounts           ${signInAt}`] : []),
