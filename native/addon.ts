@@ -12,7 +12,6 @@ import type {
   NativeScheduler,
   NativeSchedulerOptions,
   NativeSegment,
-  NativeStateOutcome,
   NativeTranscribeOptions,
   NativeTranscriber,
   NativeTranscriberOptions,
@@ -90,26 +89,12 @@ class Scheduler implements NativeScheduler {
     return raised(() => this.#native.stats());
   }
 
-  saveState(
-    tokens: Int32Array,
-    least: number,
-    file: string,
-    tag: bigint,
-    keep: boolean,
-    adapterIds: Int32Array,
-    adapterScales: Float32Array,
-  ): Promise<{ tokens: number; bytes: number } | null> {
-    return settled(() => this.#native.saveState(tokens, least, file, tag, keep, adapterIds, adapterScales));
+  saveState(...asked: Parameters<NativeScheduler['saveState']>): ReturnType<NativeScheduler['saveState']> {
+    return settled(() => this.#native.saveState(...asked));
   }
 
-  restoreState(
-    file: string,
-    tag: bigint,
-    keep: boolean,
-    adapterIds: Int32Array,
-    adapterScales: Float32Array,
-  ): Promise<{ outcome: NativeStateOutcome; tokens: number }> {
-    return settled(() => this.#native.restoreState(file, tag, keep, adapterIds, adapterScales));
+  restoreState(...asked: Parameters<NativeScheduler['restoreState']>): ReturnType<NativeScheduler['restoreState']> {
+    return settled(() => this.#native.restoreState(...asked));
   }
 
   dropState(file: string): boolean {
