@@ -59,8 +59,9 @@ function staticFile(name: string): Promise<StaticFile | undefined> {
   let file = files.get(name);
   if (file === undefined) {
     file = names.then((known) => (known.has(name) && TYPES[extname(name)] ? read(name, known) : undefined));
-    // Only names that are there are kept: a client that asks for others costs no memory.
-    void file.then((found) => found === undefined && files.delete(name));
+    // Only what was read is kept: a client that asks for other names costs no memory, and a failed read is tried again.
+    const forget = (): boolean => files.delete(name);
+    file.then((found) => found ?? forget(), forget);
     files.set(name, file);
   }
   return file;
