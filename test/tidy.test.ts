@@ -4,7 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { coreEndpoints, coreSockets } from '../gateway/core/index.js';
+import { DEFAULT_LIMITS } from '../gateway/http/transport.js';
 import { universalEndpoints, universalSockets } from '../gateway/universal/index.js';
+import { openApiDocument } from '../schemas/openapi.js';
 
 // The compiled test lies in build/test; the rules are about the sources beside build.
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -386,6 +388,24 @@ describe('tidy', () => {
       .filter(({ access, path }) => path.includes('{namespace}') && !ofNamespaces.has(access))
       .map(({ access, path }) => `${path} is for ${access}`);
     assert.deepEqual(wrong, []);
+  });
+
+  it('lets no text of a query be longer than half of the headers that a request may have', () => {
+    type Schema = { $ref?: string; maxLength?: number };
+    type Parameters = { parameters?: { in: string; name: string; schema: Schema }[] };
+    type Document = { paths: Record<string, Record<string, Parameters>>; components: { schemas: Record<string, Schema> } };
+    const wrong = [coreEndpoints, universalEndpoints].flatMap((list) => {
+      const { paths, components } = openApiDocument({ title: '', version: '' }, list as typeof coreEndpoints) as unknown as Document;
+      const longest = ({ $ref, maxLength = 0 }: Schema): number =>
+        $ref === undefined ? maxLength : longest(components.schemas[$ref.split('/').at(-1)!]!);
+      return Object.entries(paths).flatMap(([path, methods]) =>
+        Object.values(methods)
+          .flatMap(({ parameters = [] }) => parameters)
+          .filter((one) => one.in === 'query' && longest(one.schema) > DEFAULT_LIMITS.headerBytes / 2)
+          .map(({ name }) => `${name} of ${path}`),
+      );
+    });
+    assert.deepEqual(wrong, [], 'the transport refuses such a request before its endpoint can say why');
   });
 
   it('has a scenario for every endpoint', () => {

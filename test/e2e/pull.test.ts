@@ -178,11 +178,11 @@ describe('quern pull', () => {
       });
     assert.equal((await ask()).status, 200);
     const refused = await runToEnd(['rm', 'org/tiny', '--port', port], env);
-    assert.deepEqual([refused.code, /loaded/.test(refused.output)], [1, true], refused.output);
+    assert.deepEqual([refused.code, /in memory/.test(refused.output)], [1, true], refused.output);
     assert.match((await runToEnd(['models', '--port', port], env)).output, /org\/tiny/);
     // As under "quern runtime", which has no core API.
     const byRuntime = await runToEnd(['rm', 'org/tiny', '--runtime-port', new URL(daemon.runtime).port], env);
-    assert.deepEqual([byRuntime.code, /loaded/.test(byRuntime.output)], [1, true], byRuntime.output);
+    assert.deepEqual([byRuntime.code, /in memory/.test(byRuntime.output)], [1, true], byRuntime.output);
   });
 
   it('stops a download whose client has gone', async () => {
