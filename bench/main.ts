@@ -1,4 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { benchAccounts } from './accounts.js';
 import { benchAnomaly } from './anomaly.js';
 import { benchAudio } from './audio.js';
@@ -14,12 +16,15 @@ import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
 import { Lacking, skip, skippedLines } from './lacking.js';
 import { benchLoop } from './loop.js';
+import { ROOT, takeTables } from './measure.js';
 import { benchMemory } from './memory.js';
 import { benchMicro } from './micro.js';
 import { benchOcr } from './ocr.js';
 import { benchPeers } from './peers.js';
 import { benchQuality } from './quality.js';
+import { circumstancesOf, sectionOf, withSection } from './report.js';
 import { benchRetrieval } from './retrieval.js';
+import { QUICK } from './size.js';
 import { benchSoak } from './soak.js';
 import { benchSpeech } from './speech.js';
 import { benchStart } from './start.js';
@@ -68,27 +73,36 @@ const PARTS: Record<string, () => Promise<void>> = {
   web: benchWeb,
 };
 
+/** The page that `--write` writes to. */
+const PAGE = join(ROOT, 'docs/benchmarks.md');
 const ALL = { ...ON_DEMAND, ...PARTS };
 
 // Every program under measurement is killed with this process.
 process.setMaxListeners(100);
 
-const unknown = process.argv.slice(2).filter((word) => word !== '--quick' && !Object.hasOwn(ALL, word));
+const FLAGS = ['--quick', '--write'];
+const words = process.argv.slice(2);
+const unknown = words.filter((word) => !FLAGS.includes(word) && !Object.hasOwn(ALL, word));
 if (unknown.length > 0) {
   process.stderr.write(
-    `bench: there is no part ${unknown.join(', ')}; the parts are ${Object.keys(ALL).join(', ')}. --quick makes them small.\n`,
+    `bench: there is no part ${unknown.join(', ')}; the parts are ${Object.keys(ALL).join(', ')}. --quick makes them small, --write puts their tables into docs/benchmarks.md.\n`,
   );
   process.exit(2);
 }
-const picked = process.argv.slice(2).filter((word) => word !== '--quick');
+const picked = words.filter((word) => !FLAGS.includes(word));
 process.stdout.write(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.versions.node}, ${process.platform}\n`);
 const began = performance.now();
 let failed = false;
 for (const [name, run] of Object.entries(picked.length > 0 ? ALL : PARTS)) {
   if (picked.length > 0 && !picked.includes(name)) continue;
   const started = performance.now();
+  const circumstances = words.includes('--write') ? circumstancesOf(name, QUICK) : undefined;
+  takeTables();
   try {
     await run();
+    const tables = takeTables();
+    if (circumstances && tables.length > 0)
+      writeFileSync(PAGE, withSection(readFileSync(PAGE, 'utf8'), name, sectionOf(circumstances, tables)));
     process.stderr.write(`bench: ${name} took ${((performance.now() - started) / 1000).toFixed(0)} s\n`);
   } catch (error) {
     if (!(error instanceof Lacking)) {

@@ -112,8 +112,24 @@ export interface Row {
   goal: string;
 }
 
-/** Prints a table as Markdown, ready for docs/benchmarks.md. */
+/** A table of the report. */
+export interface Table {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+let printed: Table[] = [];
+
+/** Prints a table as Markdown, and keeps it for docs/benchmarks.md. */
 export function table(title: string, rows: Row[]): void {
+  printed.push({ title, rows });
   process.stdout.write(`\n### ${title}\n\n| measure | Quern | peer | ratio | goal |\n|---|---|---|---|---|\n`);
   for (const row of rows) process.stdout.write(`| ${row.what} | ${row.ours} | ${row.peer} | ${row.ratio} | ${row.goal} |\n`);
+}
+
+/** The tables that were printed since this was called last. */
+export function takeTables(): Table[] {
+  const tables = printed;
+  printed = [];
+  return tables;
 }
