@@ -6,6 +6,7 @@ import type { Store } from '../store/store.js';
 import type { VectorStore } from './stores/contract.js';
 import { openStore } from './stores/index.js';
 import { dropCollection, dropCollections } from './stores/native/collection.js';
+import { BackgroundWork } from './stores/native/pacing.js';
 import { sweepSome } from './stores/native/sweep.js';
 import { isOnServer } from './stores/options.js';
 
@@ -85,15 +86,19 @@ export class OpenedStores {
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #idleMs: number;
   readonly #timer: NodeJS.Timeout;
-  #sweeping: Promise<void> | undefined;
-  #closed = false;
+  /** Takes dropped chunks off the disk. */
+  readonly #sweeper: BackgroundWork;
 
   constructor({ idleMs = IDLE_MS, ...parts }: { store: Store; outbound: Outbound; idleMs?: number }) {
     this.#parts = parts;
     this.#idleMs = idleMs;
     this.#timer = setInterval(() => this.#closeIdle(), idleMs / 4);
     this.#timer.unref();
-    this.#sweep();
+    this.#sweeper = new BackgroundWork(
+      () => sweepSome(parts.store, NO_COLLECTION),
+      (error) => log('warn', 'dropped chunks could not be taken off the disk yet; the next drop tries again', { error }),
+    );
+    this.#sweeper.start();
   }
 
   /** How many are open, for tests and status. */
@@ -134,7 +139,7 @@ export class OpenedStores {
       if (isOnServer(database) || !(error instanceof Failure)) throw error;
     }
     this.#opened.delete(keyOf(place, database.name));
-    this.#sweep();
+    this.#sweeper.start();
   }
 
   /**
@@ -152,18 +157,18 @@ export class OpenedStores {
       await opened?.close();
     }
     await dropCollections(this.#parts.store, namespace, project);
-    this.#sweep();
+    this.#sweeper.start();
   }
 
   /** Closes all. */
   async close(): Promise<void> {
-    this.#closed = true;
+    const swept = this.#sweeper.stop();
     clearInterval(this.#timer);
     await Promise.all(this.#leaving.values());
     const all = [...this.#opened.values()];
     this.#opened.clear();
     await Promise.all(all.map(async ({ store }) => (await store.catch(() => undefined))?.close()));
-    await this.#sweeping;
+    await swept;
   }
 
   async #open(place: StorePlace, database: Database, former: Opened | undefined): Promise<VectorStore> {
@@ -183,20 +188,6 @@ export class OpenedStores {
         .catch((error: unknown) => log('warn', 'a store did not close', { database: name, error }))
         .finally(() => this.#leaving.delete(key));
       this.#leaving.set(key, left);
-    }
-  }
-
-  #sweep(): void {
-    this.#sweeping ??= this.#sweepAll().finally(() => {
-      this.#sweeping = undefined;
-    });
-  }
-
-  async #sweepAll(): Promise<void> {
-    try {
-      while (!this.#closed && (await sweepSome(this.#parts.store, NO_COLLECTION)));
-    } catch (error) {
-      log('warn', 'dropped chunks could not be taken off the disk yet; the next drop tries again', { error });
     }
   }
 }

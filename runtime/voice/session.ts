@@ -1,5 +1,6 @@
 import { isObject } from '../base/json.js';
 import { log } from '../base/log.js';
+import { StateMachine } from '../base/state-machine.js';
 import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { ask, type Conversation, rehearse } from './asking.js';
@@ -11,7 +12,7 @@ import { Listening, type Utterance } from './listening.js';
 import { Readiness } from './readiness.js';
 import { Reply } from './reply.js';
 import { configured, type VoiceSettings } from './settings.js';
-import { StateMachine } from './states.js';
+import { TRANSITIONS, type VoiceEvent, type VoiceState } from './states.js';
 import { Traffic } from './traffic.js';
 import { type EndedTurn, notUnderstood } from './turn-event.js';
 
@@ -48,7 +49,7 @@ export interface SessionParts extends Conversation {
 /** One conversation over one connection. */
 export class VoiceSession {
   readonly #parts: SessionParts;
-  readonly #machine: StateMachine;
+  readonly #machine: StateMachine<VoiceState, VoiceEvent>;
   readonly #listening: Listening;
   readonly #traffic: Traffic;
   readonly #readiness: Readiness;
@@ -67,7 +68,7 @@ export class VoiceSession {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#settings = parts.settings;
-    this.#machine = new StateMachine((state) => this.#send({ type: 'status', state }));
+    this.#machine = new StateMachine(TRANSITIONS, 'idle', (state) => this.#send({ type: 'status', state }));
     this.#traffic = new Traffic(parts.clock, (message) => this.#send({ type: 'error', message }));
     const { chat, transcription, clock } = parts;
     this.#readiness = new Readiness({

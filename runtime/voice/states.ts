@@ -1,3 +1,5 @@
+import type { Transition } from '../base/state-machine.js';
+
 /** What a voice session is doing, as its `status` messages say it. */
 export type VoiceState = 'idle' | 'listening' | 'processing' | 'speaking' | 'interrupted';
 
@@ -22,8 +24,8 @@ export type VoiceEvent =
   /** A model failed. */
   | 'failure';
 
-/** Every transition there is: state, event, next state. An event that a state does not list leaves it as it is. */
-export const TRANSITIONS: readonly (readonly [from: VoiceState, event: VoiceEvent, to: VoiceState])[] = [
+/** Every transition of a session. An event that a state does not list leaves it as it is. */
+export const TRANSITIONS: readonly Transition<VoiceState, VoiceEvent>[] = [
   ['idle', 'sound', 'listening'],
   ['idle', 'utterance', 'processing'],
   ['listening', 'utterance', 'processing'],
@@ -43,29 +45,3 @@ export const TRANSITIONS: readonly (readonly [from: VoiceState, event: VoiceEven
   ['interrupted', 'utterance', 'processing'],
   ['interrupted', 'nothing', 'idle'],
 ];
-
-const NEXT: ReadonlyMap<string, VoiceState> = new Map(TRANSITIONS.map(([from, event, to]) => [`${from} ${event}`, to]));
-
-/** The state machine of a voice session. */
-export class StateMachine {
-  #state: VoiceState = 'idle';
-  readonly #changed: (state: VoiceState) => void;
-
-  /** `changed` is told each new state. */
-  constructor(changed: (state: VoiceState) => void) {
-    this.#changed = changed;
-  }
-
-  get state(): VoiceState {
-    return this.#state;
-  }
-
-  /** Goes where the event leads; false where the state does not know the event. */
-  on(event: VoiceEvent): boolean {
-    const next = NEXT.get(`${this.#state} ${event}`);
-    if (next === undefined) return false;
-    this.#state = next;
-    this.#changed(next);
-    return true;
-  }
-}

@@ -2,12 +2,14 @@ import { randomInt } from 'node:crypto';
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../base/log.js';
 import { breathe, turn } from '../../../base/loop.js';
+import { StateMachine } from '../../../base/state-machine.js';
 import type { Batch, ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../check.js';
 import { Changes } from './changes.js';
-import { ROWS_PER_TURN, Turns } from './pacing.js';
+import { BackgroundWork, ROWS_PER_TURN, SerialQueue } from './pacing.js';
 import { Bitmap, putRows, putWaste, RecentRows, rowCount, vectorOf } from './rows.js';
+import { COLLECTION_TRANSITIONS, type CollectionState } from './states.js';
 import { sweepSome } from './sweep.js';
 
 /** Numbers of collections are drawn below this. */
@@ -16,6 +18,8 @@ const MAX_ROWS = 2 ** 32 - 1;
 
 /** Rows of one write: about 1 ms of the event loop for LMDB's part of it. */
 const ROWS_PER_WRITE = 128;
+
+const TAKES_CHANGES: ReadonlySet<CollectionState> = new Set(['open', 'adding', 'unsure']);
 
 interface Addition {
   readonly chunks: readonly EmbeddedChunk[];
@@ -44,10 +48,11 @@ function takeGroup(waiting: Addition[]): Addition[] {
 export class Collection {
   readonly #store: Store;
   readonly #key: DatabaseKey;
-  readonly #turns = new Turns();
+  readonly #machine = new StateMachine(COLLECTION_TRANSITIONS, 'open');
+  readonly #queue = new SerialQueue();
+  /** Takes removed rows out of the tables. */
+  readonly #sweeper: BackgroundWork;
   #record: CollectionRecord;
-  #sweeping: Promise<void> | undefined;
-  #closed = false;
   readonly documents = new Map<string, DocumentRecord>();
   /** Rows that are there. */
   alive = new Bitmap();
@@ -57,22 +62,25 @@ export class Collection {
   /** The rows that came last, for those who follow. */
   readonly recent = new RecentRows();
   readonly #additions: Addition[] = [];
-  /** A write failed, so that the tables may hold something else than this object. */
-  #unsure = false;
-  /** The first row of an addition that is under way. */
-  #adding: number | undefined;
+  /** The first row of the addition that is being written. */
+  #firstAdded: number | undefined;
 
   private constructor(store: Store, key: DatabaseKey) {
     this.#store = store;
     this.#key = key;
     this.#record = store.collections.get(key) ?? newRecord();
+    this.#sweeper = new BackgroundWork(
+      () => this.#inOrder(() => sweepSome(store, this.#record.collection)),
+      (error) =>
+        log('warn', 'removed chunks could not be taken off the disk yet; the next change tries again', { database: key.join('/'), error }),
+    );
   }
 
   /** Reads what there is of a database; nothing is written. */
   static async open(store: Store, key: DatabaseKey): Promise<Collection> {
     const collection = new Collection(store, key);
     await collection.#read();
-    collection.#sweep();
+    collection.#sweeper.start();
     return collection;
   }
 
@@ -81,9 +89,9 @@ export class Collection {
     return this.#record;
   }
 
-  /** What becomes of the rows before this one is decided. */
+  /** The rows before this one have been added or will never be. */
   get settled(): number {
-    return this.#adding ?? this.#record.nextRow;
+    return this.#firstAdded ?? this.#record.nextRow;
   }
 
   /** The row of a chunk that is there. */
@@ -110,7 +118,7 @@ export class Collection {
   add(chunks: readonly EmbeddedChunk[], replace: boolean, signal: AbortSignal): Promise<{ stored: number; skipped: number }> {
     return new Promise((resolve, reject) => {
       this.#additions.push({ chunks, replace, signal, resolve, reject });
-      this.#turn(() => this.#addSome()).catch((error: unknown) => {
+      this.#inOrder(() => this.#addGroup()).catch((error: unknown) => {
         for (const waiting of this.#additions.splice(0)) waiting.reject(error);
       });
     });
@@ -118,7 +126,7 @@ export class Collection {
 
   /** Removes a document; returns how many chunks it had. */
   remove(documentHash: string): Promise<number> {
-    return this.#turn(async () => {
+    return this.#inOrder(async () => {
       this.#checkOpen();
       const document = this.documents.get(documentHash);
       if (document === undefined) return 0;
@@ -130,14 +138,14 @@ export class Collection {
       });
       this.#record = record;
       this.#forget(documentHash, document);
-      this.#sweep();
+      this.#sweeper.start();
       return rowCount(document.rows);
     });
   }
 
   /** Removes everything; what is added later is another collection. */
   drop(): Promise<void> {
-    return this.#turn(async () => {
+    return this.#inOrder(async () => {
       const record = this.#record;
       await this.#put((batch) => putDrop(batch, this.#key, record));
       this.#record = newRecord();
@@ -146,13 +154,13 @@ export class Collection {
       this.contentBytes = 0;
       this.dead.length = 0;
       this.recent.clear();
-      this.#sweep();
+      this.#sweeper.start();
     });
   }
 
   /** Notes index files. Nothing is noted for a collection that was dropped meanwhile. */
   noteSnapshot(collection: number, snapshot: NonNullable<CollectionRecord['snapshot']>): Promise<boolean> {
-    return this.#turn(async () => {
+    return this.#inOrder(async () => {
       if (this.#record.collection !== collection) return false;
       const record = { ...this.#record, snapshot };
       await this.#put((batch) => batch.put('collections', this.#key, record));
@@ -163,19 +171,20 @@ export class Collection {
 
   /** Waits until removed rows have left the tables. */
   async swept(): Promise<void> {
-    this.#sweep();
-    await this.#sweeping;
+    this.#sweeper.start();
+    await this.#sweeper.ended();
   }
 
   /** Lets writes end, and refuses later ones. */
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#turns.run(async () => {});
-    await this.#sweeping;
+    this.#machine.on('close');
+    const swept = this.#sweeper.stop();
+    await this.#queue.run(async () => {});
+    await swept;
   }
 
   /** Adds what waits, as far as it fits into one write; never rejects. */
-  async #addSome(): Promise<void> {
+  async #addGroup(): Promise<void> {
     const group = takeGroup(this.#additions);
     const fresh = new Map<string, EmbeddedChunk>();
     const replaced: number[] = [];
@@ -213,10 +222,10 @@ export class Collection {
     }
   }
 
-  /** Runs a task after those before it, with what is in the tables. */
-  #turn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#turns.run(async () => {
-      if (this.#unsure) await this.#readAgain();
+  /** Runs a task after those before it, with the records as the tables have them. */
+  #inOrder<T>(task: () => Promise<T>): Promise<T> {
+    return this.#queue.run(async () => {
+      if (this.#machine.state === 'unsure' || this.#machine.state === 'closed-unsure') await this.#readAgain();
       return task();
     });
   }
@@ -225,8 +234,8 @@ export class Collection {
     try {
       await this.#store.write(fill);
     } catch (error) {
-      // A disk that did not confirm in time may have it all the same.
-      this.#unsure = true;
+      // A disk that did not confirm in time may have stored it all the same.
+      this.#machine.on('failed');
       throw error;
     }
   }
@@ -241,11 +250,11 @@ export class Collection {
     this.recent.clear();
     await this.#read();
     for (const row of before.rows()) if (!this.alive.has(row)) this.dead.push([row, 1]);
-    this.#unsure = false;
+    this.#machine.on('read');
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new Failure('unavailable', `The database '${this.#key[2]}' is closed.`);
+    if (!TAKES_CHANGES.has(this.#machine.state)) throw new Failure('unavailable', `The database '${this.#key[2]}' is closed.`);
   }
 
   #next(): CollectionRecord {
@@ -274,7 +283,8 @@ export class Collection {
     if (first + chunks.length > MAX_ROWS) throw new Failure('unavailable', `The database '${this.#key[2]}' has no rows left: reindex it.`);
     const dimensions = this.#record.dimensions ?? chunks[0]!.vector.length;
     const staged = last > 0;
-    this.#adding = first;
+    this.#firstAdded = first;
+    this.#machine.on('add');
     try {
       if (staged) await this.#reserve(chunks.length);
       for (let at = 0; at < last; at += ROWS_PER_WRITE) {
@@ -293,8 +303,9 @@ export class Collection {
       changes.apply();
       this.recent.put(first, chunks);
     } finally {
-      this.#adding = undefined;
-      if (staged || replaced.length > 0) this.#sweep();
+      this.#firstAdded = undefined;
+      this.#machine.on('added');
+      if (staged || replaced.length > 0) this.#sweeper.start();
     }
   }
 
@@ -314,23 +325,6 @@ export class Collection {
     this.contentBytes -= document.bytes;
     this.dead.push(...document.rows);
     for (const [first, count] of document.rows) for (let row = first; row < first + count; row += 1) this.alive.delete(row);
-  }
-
-  #sweep(): void {
-    this.#sweeping ??= this.#sweepAll().finally(() => {
-      this.#sweeping = undefined;
-    });
-  }
-
-  async #sweepAll(): Promise<void> {
-    try {
-      while (!this.#closed && (await this.#turn(() => sweepSome(this.#store, this.#record.collection))));
-    } catch (error) {
-      log('warn', 'removed chunks could not be taken off the disk yet; the next change tries again', {
-        database: this.#key.join('/'),
-        error,
-      });
-    }
   }
 }
 

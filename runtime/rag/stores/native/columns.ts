@@ -3,7 +3,7 @@ import type { Metadata } from '../../../documents/contract.js';
 import type { Store } from '../../../store/store.js';
 import { type Condition, filteredValue, passes } from '../filter.js';
 import type { Collection } from './collection.js';
-import { Turns } from './pacing.js';
+import { SerialQueue } from './pacing.js';
 import { Bitmap, chunkPages } from './rows.js';
 
 /** Columns that are kept; the one that was used longest ago goes first. */
@@ -47,7 +47,7 @@ class Column {
 export class Columns {
   readonly #store: Store;
   readonly #collection: Collection;
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   readonly #columns = new Map<string, Column>();
   readonly #answers = new Map<string, Bitmap>();
 
@@ -62,7 +62,7 @@ export class Columns {
     const name = JSON.stringify([collection, generation, end, conditions]);
     const known = this.#answers.get(name);
     if (known !== undefined) return known;
-    const columns = await this.#turns.run(() => this.#covered(new Set(conditions.map(({ path }) => path)), end));
+    const columns = await this.#queue.run(() => this.#covered(new Set(conditions.map(({ path }) => path)), end));
     const answer = await this.#evaluate(conditions, columns, end);
     this.#answers.set(name, answer);
     if (this.#answers.size > MAX_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!);

@@ -1,14 +1,16 @@
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../base/log.js';
 import { breathe } from '../../../base/loop.js';
+import { StateMachine } from '../../../base/state-machine.js';
 import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
 import { indexedText } from '../metadata.js';
 import type { Metric } from '../score.js';
 import type { Collection } from './collection.js';
 import type { IndexFiles } from './files.js';
-import { ROWS_PER_TURN } from './pacing.js';
+import { BackgroundWork, ROWS_PER_TURN } from './pacing.js';
 import { IndexPair, type IndexRow } from './pair.js';
 import { type Bitmap, vectorOf } from './rows.js';
+import { INDEX_TRANSITIONS, type IndexState } from './states.js';
 
 /** Files are written after this many rows, and after this share of all rows, whichever is more. */
 const SNAPSHOT_ROWS = 20_000;
@@ -21,6 +23,11 @@ const ROWS_PER_CALL = 256;
 const NUMBERS_PER_CALL = 2 ** 18;
 /** Rows that are taken out of the indexes in one call. */
 const REMOVED_PER_CALL = 2 ** 15;
+
+/** States in which the indexes hold all rows before their end. */
+const USABLE: ReadonlySet<IndexState> = new Set(['empty', 'following', 'removing']);
+
+type Snapshot = NonNullable<CollectionRecord['snapshot']>;
 
 interface NextRows {
   readonly rows: readonly IndexRow[];
@@ -43,16 +50,13 @@ export class Indexes {
   readonly #collection: Collection;
   readonly #files: IndexFiles;
   readonly #metric: Metric;
+  readonly #machine = new StateMachine(INDEX_TRANSITIONS, 'unopened');
+  readonly #following: BackgroundWork;
   #pair: IndexPair | undefined;
+  /** The number of the collection whose rows the pair holds. */
+  #indexed: number | undefined;
   #end = 0;
   #sinceSnapshot = 0;
-  #removing = false;
-  #running: Promise<void> | undefined;
-  #loaded = false;
-  #rebuild = false;
-  /** Somebody asked to follow since the last look. */
-  #wanted = false;
-  #closed = false;
   #trouble: string | undefined;
   readonly #waiting = new Set<Waiter>();
 
@@ -61,6 +65,10 @@ export class Indexes {
     this.#collection = collection;
     this.#files = files;
     this.#metric = metric;
+    this.#following = new BackgroundWork(
+      () => this.#step(),
+      (error) => this.#fail(error),
+    );
     this.follow();
   }
 
@@ -76,7 +84,7 @@ export class Indexes {
 
   /** Whether the indexes may hold rows that were removed. */
   get hasDead(): boolean {
-    return this.#removing || this.#collection.dead.length > 0;
+    return this.#machine.state !== 'following' || this.#collection.dead.length > 0;
   }
 
   /** Why the indexes do not follow; undefined when they do. */
@@ -86,17 +94,13 @@ export class Indexes {
 
   /** Says that the collection has changed. */
   follow(): void {
-    if (this.#closed) return;
-    this.#wanted = true;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#wanted) this.follow();
-    });
+    this.#following.start();
   }
 
   /** Waits until the rows before `row` are in the indexes. Throws `unavailable` when they do not get there. */
   reached(row: number, signal?: AbortSignal): Promise<void> {
     if (this.#has(row)) return Promise.resolve();
+    if (this.#machine.state === 'closed') return Promise.reject(closedFailure());
     return new Promise((resolve, reject) => {
       const abort = (): void => waiter.reject(signal?.reason);
       const done = (end: () => void): void => {
@@ -114,102 +118,127 @@ export class Indexes {
 
   /** Makes the indexes anew from the tables and writes their files. */
   async rebuild(): Promise<void> {
-    this.#rebuild = true;
+    this.#machine.on('rebuild');
     await this.reached(this.#collection.settled);
   }
 
   /** Ends following; writes the files when they would save work at the next start. Then the memory is freed. */
   async close({ save = true } = {}): Promise<void> {
-    this.#closed = true;
-    await this.#running;
-    this.#refuse(new Failure('unavailable', 'The database is closed.'));
+    await this.#following.stop();
+    this.#refuse(closedFailure());
     const { record } = this.#collection;
+    const usable = this.#machine.state === 'following';
+    if (usable) await this.#removeDead(this.#pair!);
     const newest = record.snapshot?.generation === record.generation && record.snapshot.rows === this.#end;
-    if (this.#pair) await this.#removeDead(this.#pair);
-    if (save && this.#loaded && !newest && this.#end >= SNAPSHOT_LEAST_ROWS) await this.#snapshot();
+    if (save && usable && !newest && this.#end >= SNAPSHOT_LEAST_ROWS) await this.#snapshot();
+    this.#machine.on('close');
     await this.#pair?.close();
     this.#pair = undefined;
-  }
-
-  async #run(): Promise<void> {
-    try {
-      do this.#wanted = false;
-      while (!this.#closed && (await this.#step()));
-      this.#trouble = undefined;
-    } catch (error) {
-      const { message } = error as Error;
-      if (this.#trouble !== message)
-        log('warn', 'the indexes of a database do not follow its chunks; answers are exact, and slow', { error });
-      this.#trouble = message;
-      this.#refuse(error);
-    }
   }
 
   /** Does the next thing that is to be done; false when there is none. */
   async #step(): Promise<boolean> {
     const { record, settled } = this.#collection;
     if (record.dimensions === undefined) {
-      this.#loaded = true;
-      this.#rebuild = false;
-      this.#notice();
-      return false;
+      await this.#empty();
+      return this.#rest();
     }
-    if (this.#rebuild || this.#pair === undefined) {
+    // A drop whose write was not confirmed leaves another collection behind.
+    if (this.#pair && this.#indexed !== record.collection) this.#machine.on('rebuild');
+    if (this.#machine.state !== 'following') {
       await this.#open(record, record.dimensions);
       return true;
     }
+    const pair = this.#pair!;
     if (this.#collection.dead.length > 0) {
-      await this.#removeDead(this.#pair);
+      await this.#removeDead(pair);
       return true;
     }
     if (this.#end < settled) {
-      await this.#feed(this.#pair, record, settled);
+      await this.#feed(pair, record, settled);
       this.#notice();
       return true;
     }
-    this.#notice();
+    this.#rest();
     if (this.#end < SNAPSHOT_LEAST_ROWS || this.#sinceSnapshot < Math.max(SNAPSHOT_ROWS, this.#end * SNAPSHOT_SHARE)) return false;
     await this.#snapshot();
     return true;
   }
 
-  async #open(record: Readonly<CollectionRecord>, dimensions: number): Promise<void> {
-    await this.#pair?.close();
+  /** All is indexed; false, for there is nothing more to do. */
+  #rest(): false {
+    this.#trouble = undefined;
+    this.#notice();
+    return false;
+  }
+
+  #fail(error: unknown): void {
+    const { message } = error as Error;
+    if (this.#trouble !== message)
+      log('warn', 'the indexes of a database do not follow its chunks; answers are exact, and slow', { error });
+    this.#trouble = message;
+    this.#refuse(error);
+  }
+
+  async #empty(): Promise<void> {
+    await this.#discard();
+    this.#machine.on('empty');
+  }
+
+  /** Frees indexes that are of no use any more. */
+  async #discard(): Promise<void> {
+    const pair = this.#pair;
     this.#pair = undefined;
     this.#end = 0;
-    let pair = new IndexPair(this.#metric, dimensions);
-    const snapshot = this.#rebuild ? undefined : record.snapshot;
-    this.#sinceSnapshot = this.#rebuild ? SNAPSHOT_ROWS : 0;
-    if (snapshot !== undefined) {
-      const outcome = await pair.load(this.#files, { collection: record.collection, generation: snapshot.generation });
-      if (outcome.state === 'loaded') this.#end = snapshot.rows;
-      else {
-        const level = outcome.state === 'corrupt' ? 'warn' : 'info';
-        log(level, `index files are ${outcome.state}; the indexes are made anew from the stored chunks`, { reason: outcome.reason });
-        await pair.close();
-        pair = new IndexPair(this.#metric, dimensions);
-        this.#sinceSnapshot = SNAPSHOT_ROWS;
-      }
-      if (this.#end > 0 && snapshot.generation !== record.generation)
-        await removeRows(pair, missingRows(this.#collection.alive, this.#end));
+    await pair?.close();
+  }
+
+  /** Opens new indexes, with the rows of their files unless they are to be made anew. */
+  async #open(record: Readonly<CollectionRecord>, dimensions: number): Promise<void> {
+    this.#machine.on('open');
+    const anew = this.#machine.state === 'rebuilding';
+    try {
+      await this.#discard();
+      let pair = new IndexPair(this.#metric, dimensions);
+      let end = 0;
+      const snapshot = anew ? undefined : record.snapshot;
+      if (snapshot !== undefined && (await this.#load(pair, record, snapshot))) end = snapshot.rows;
+      else if (snapshot !== undefined) pair = new IndexPair(this.#metric, dimensions);
+      this.#sinceSnapshot = anew || (snapshot !== undefined && end === 0) ? SNAPSHOT_ROWS : 0;
+      this.#end = end;
+      this.#pair = pair;
+      this.#indexed = record.collection;
+    } catch (error) {
+      this.#machine.on('failed');
+      throw error;
     }
-    this.#pair = pair;
-    this.#loaded = true;
-    this.#rebuild = false;
+    this.#machine.on('opened');
+  }
+
+  /** Loads files into indexes, without the rows that were removed later; false where the files are of no use, and closes the indexes then. */
+  async #load(pair: IndexPair, record: Readonly<CollectionRecord>, snapshot: Snapshot): Promise<boolean> {
+    const outcome = await pair.load(this.#files, { collection: record.collection, generation: snapshot.generation });
+    if (outcome.state !== 'loaded') {
+      const level = outcome.state === 'corrupt' ? 'warn' : 'info';
+      log(level, `index files are ${outcome.state}; the indexes are made anew from the stored chunks`, { reason: outcome.reason });
+      await pair.close();
+      return false;
+    }
+    if (snapshot.generation !== record.generation) await removeRows(pair, missingRows(this.#collection.alive, snapshot.rows));
+    return true;
   }
 
   async #removeDead(pair: IndexPair): Promise<void> {
     const ranges = this.#collection.dead.splice(0);
-    this.#removing = true;
+    this.#machine.on('remove');
     try {
       await removeRows(pair, rowsOf(ranges, this.#end));
     } catch (error) {
-      // Which of them are out is not known.
-      this.#rebuild = true;
+      // It is not known which of them are out.
+      this.#machine.on('failed');
       throw error;
-    } finally {
-      this.#removing = false;
     }
+    this.#machine.on('removed');
     this.#sinceSnapshot += ranges.length;
   }
 
@@ -261,7 +290,7 @@ export class Indexes {
   }
 
   #has(row: number): boolean {
-    return this.#loaded && !this.#rebuild && this.#end >= row;
+    return USABLE.has(this.#machine.state) && this.#end >= row;
   }
 
   #notice(): void {
@@ -303,4 +332,8 @@ async function addEach(pair: IndexPair, rows: readonly IndexRow[]): Promise<void
       log('warn', 'a stored chunk cannot be indexed', { row: row.row, error });
     }
   }
+}
+
+function closedFailure(): Failure {
+  return new Failure('unavailable', 'The database is closed.');
 }

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StateMachine } from '../../../../runtime/base/state-machine.js';
 import { CallFilter } from '../../../../runtime/voice/call-filter.js';
 import { SpokenText } from '../../../../runtime/voice/heard.js';
 import { isBackChannel, isStop } from '../../../../runtime/voice/languages.js';
 import { configured, projectSettings, sessionQuery, withSettings } from '../../../../runtime/voice/settings.js';
-import { StateMachine, TRANSITIONS, type VoiceEvent, type VoiceState } from '../../../../runtime/voice/states.js';
+import { TRANSITIONS, type VoiceEvent, type VoiceState } from '../../../../runtime/voice/states.js';
 import { wordsOf } from '../../../../runtime/voice/words.js';
 
 const STATES: VoiceState[] = ['idle', 'listening', 'processing', 'speaking', 'interrupted'];
 
 /** A machine that was led to a state. */
-function machineIn(state: VoiceState): StateMachine {
-  const machine = new StateMachine(() => undefined);
+function machineIn(state: VoiceState): StateMachine<VoiceState, VoiceEvent> {
+  const machine = new StateMachine(TRANSITIONS, 'idle');
   const ways: Record<VoiceState, VoiceEvent[]> = {
     idle: [],
     listening: ['sound'],
