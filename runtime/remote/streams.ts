@@ -1,7 +1,6 @@
 import type { DetectorList, StreamReply, StreamRequest, DetectorStats as WireStats } from '../../schemas/generated/universal/streams.js';
 import type { DetectorStats, StreamResult, StreamService } from '../ml/streams/contract.js';
-import { LARGEST_SAMPLE } from '../ml/streams/limits.js';
-import { named } from '../ml/streams/samples.js';
+import { LARGEST_SAMPLE, sampleFields } from '../ml/streams/samples.js';
 import { infinitiesOf, wrongValue } from '../ml/tables/cells.js';
 import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { postJson } from '../net/ask/json.js';
@@ -12,7 +11,7 @@ import { homeOf } from './home.js';
 /** Throws `invalid` for an infinity: JSON would carry it on as null. Where there is a schema, its fields alone count. */
 function refuseInfinite(samples: readonly unknown[], schema: DetectorSettings['schema']): void {
   for (const [row, sample] of samples.entries())
-    for (const [key, value] of infinitiesOf(named(sample, row)))
+    for (const [key, value] of infinitiesOf(sampleFields(sample, row)))
       if (schema === null || Object.hasOwn(schema, key)) throw wrongValue(row, key, value, `is no number up to ${LARGEST_SAMPLE}`);
 }
 

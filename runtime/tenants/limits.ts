@@ -1,5 +1,5 @@
 import { BUFFER_LIMITS, type BufferLimits } from '../ml/buffers/limits.js';
-import { STREAM_LIMITS, type StreamLimits } from '../ml/streams/limits.js';
+import { STREAM_LIMITS, type StreamLimits } from '../ml/streams/contract.js';
 
 const MIB = 1024 * 1024;
 

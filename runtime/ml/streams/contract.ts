@@ -1,5 +1,17 @@
 import type { DetectorSettings } from '../../store/store.js';
 
+/** What streaming detectors may take. */
+export interface StreamLimits {
+  readonly detectors: number;
+  /** Detectors that are kept in memory although nobody uses them. */
+  readonly loaded: number;
+  /** Trainings in the background that run at the same time; each has its rows in memory. */
+  readonly retrainings: number;
+}
+
+/** Unless tests say otherwise. */
+export const STREAM_LIMITS: StreamLimits = { detectors: 500, loaded: 64, retrainings: 4 };
+
 /** Where a detector stands: too few samples, scoring, or scoring while the next model is trained. */
 export type StreamStatus = 'collecting' | 'ready' | 'retraining';
 

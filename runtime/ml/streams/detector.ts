@@ -1,4 +1,4 @@
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { NativeColumns } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
@@ -6,20 +6,16 @@ import type { Gate } from '../../base/gate.js';
 import { log } from '../../base/log.js';
 import { breathe, orAborted } from '../../base/loop.js';
 import type { Events } from '../../events/events.js';
-import type { Batch, Chain, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
+import type { Batch, DetectorRecord, Store } from '../../store/store.js';
 import { appendTo } from '../tables/cells.js';
 import { SegmentLog } from '../tables/segment-log.js';
-import { checkKeys, SeenKeys } from './collecting.js';
+import { ColdStart } from './cold-start.js';
 import type { DetectorStats, SampleResult, StreamResult, StreamStatus } from './contract.js';
-import { binOf } from './drift.js';
-import { RETRY_SAMPLES } from './limits.js';
-import { cellsOfSamples, type Sample } from './samples.js';
-import { scoreOf, thresholdOf } from './scores.js';
-import { statsOf } from './stats.js';
-import { checkSize, featuresOf, rawScores, type Trained, type Training, train, trainedOf } from './training.js';
-
-/** A new model waits so long for samples that take it to the disk. */
-const KEEP_MS = 50;
+import { cellsOfSamples, checkKeys, type Sample } from './samples.js';
+import { binOf, driftOf, scoreOf, thresholdOf } from './scores.js';
+import { DetectorStates } from './states.js';
+import { featuresOf, rawScores, restoreModel, type Trained, type Training, train } from './training.js';
+import { UnwrittenModel } from './unwritten-model.js';
 
 /** A record before the first sample. */
 export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'createdMs'>): DetectorRecord {
@@ -28,37 +24,62 @@ export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'cr
   return { owner, settings, createdMs, ...counts, columns: [], expected: [], recent: [], threshold: thresholdOf(settings) };
 }
 
+/** Where a detector stands that nobody works with. */
+function statusOf({ version }: DetectorRecord): StreamStatus {
+  return version > 0 ? 'ready' : 'collecting';
+}
+
+/** The statistics of a detector that nobody uses at the moment. */
+export function statsOf(name: string, record: DetectorRecord): DetectorStats {
+  const { settings, version, total, sinceTraining, threshold, columns, anomalies, ignored, failures, expected, recent } = record;
+  return {
+    name,
+    settings,
+    status: statusOf(record),
+    version,
+    collected: Math.min(total, settings.windowSize),
+    total,
+    sinceTraining,
+    threshold,
+    columns,
+    anomalies,
+    ignored,
+    failures,
+    lastError: null,
+    drift: driftOf(expected, recent),
+  };
+}
+
+/** The newest samples, in memory and on the disk. */
+interface Window {
+  readonly table: NativeColumns;
+  readonly log: SegmentLog;
+}
+
 /**
  * One detector in memory. Requests are worked on one after the other; what they answer is on the disk. After a write that failed the
  * memory is ahead of the disk: `broken` says so, and the owner makes a new one.
  */
 export class Detector {
   readonly name: string;
-  /** The writes of samples: none is made behind one that failed, for its record counts the samples of that. */
-  readonly #chain: Chain = { broken: false };
-  #gone = false;
   /** Requests that are not answered yet. */
   users = 0;
   readonly #store: Store;
   readonly #retrainings: Gate;
   readonly #events: Events | undefined;
-  #record: DetectorRecord;
-  #table: NativeColumns;
-  #log: SegmentLog;
-  #seen = new SeenKeys();
-  #trained: Trained | undefined;
-  /** A model that is not on the disk yet: it goes there in one write with the record that counts it. */
-  #fresh: ModelRecord | undefined;
-  #keeping: Promise<void> | undefined;
-  /** The last write of a model without samples; resolves to false where it failed. */
-  #alone: Promise<boolean> | undefined;
-  /** The last write of samples, whether it failed or not. */
-  #last: Promise<void> | undefined;
-  #retryAt = 0;
-  #lastError: string | null = null;
-  #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  readonly #states = new DetectorStates();
+  readonly #unwritten: UnwrittenModel;
   readonly #closing = new AbortController();
+  #record: DetectorRecord;
+  #window: Window;
+  #coldStart = new ColdStart();
+  #trained: Trained | undefined;
+  #lastError: string | null = null;
+  /** The training in the background. */
+  #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #queue: Promise<unknown> = Promise.resolve();
+  /** The last write of samples, whether it failed or not. */
+  #lastWrite: Promise<void> = Promise.resolve();
 
   constructor(store: Store, name: string, record: DetectorRecord, retrainings: Gate, events?: Events) {
     this.#store = store;
@@ -66,58 +87,64 @@ export class Detector {
     this.#events = events;
     this.name = name;
     this.#record = record;
-    [this.#table, this.#log] = this.#emptyTable();
+    this.#window = this.#emptyWindow();
+    this.#unwritten = new UnwrittenModel(store, {
+      name,
+      inTurn: (work) => this.#inTurn(work),
+      lastWrite: () => this.#lastWrite,
+      putRecord: (batch) => batch.put('detectors', name, this.#record),
+      mayWrite: () => !this.broken && this.#states.state !== 'removed',
+      closing: this.#closing.signal,
+    });
   }
 
   /** Reads rows and model from the disk. */
   async load(): Promise<void> {
-    await this.#log.load();
+    await this.#window.log.load();
     const model = this.#store.detectorModels.get(this.name);
-    if (this.#record.version > 0 && model) this.#trained = await trainedOf(model);
-    else this.#seen = await SeenKeys.of(this.#table);
+    if (this.#record.version > 0 && model) {
+      this.#trained = await restoreModel(model);
+      this.#states.on('trained');
+    } else await this.#coldStart.load(this.#window.table);
   }
 
   /** Whether the memory is ahead of the disk. */
   get broken(): boolean {
-    return this.#chain.broken;
+    return this.#states.broken;
   }
 
   /** Whether it must stay in memory. */
   get busy(): boolean {
-    return (
-      this.users > 0 ||
-      this.#retraining !== undefined ||
-      this.#keeping !== undefined ||
-      (this.#fresh !== undefined && !this.broken) ||
-      this.#log.merging
-    );
-  }
-
-  get #status(): StreamStatus {
-    return this.#trained === undefined ? 'collecting' : this.#retraining === undefined ? 'ready' : 'retraining';
+    return this.users > 0 || this.#retraining !== undefined || this.#unwritten.pending || this.#window.log.merging;
   }
 
   stats(): DetectorStats {
     return { ...statsOf(this.name, this.#record), status: this.#status, lastError: this.#lastError };
   }
 
+  get #status(): StreamStatus {
+    const { state } = this.#states;
+    return state === 'broken' || state === 'removed' ? statusOf(this.#record) : state;
+  }
+
   /** Scores samples, or collects them. Throws `invalid` before any of them is taken. */
   async submit(samples: readonly Sample[]): Promise<StreamResult> {
     const { written, answer } = await this.#inTurn(() => this.#take(samples));
     await this.#onDisk(written);
-    this.#log.applied(samples.length);
+    this.#window.log.applied(samples.length);
     return answer;
   }
 
   /** Forgets samples and model. */
   async reset(): Promise<void> {
-    await this.#clear((batch, cold) => batch.put('detectors', this.name, cold));
+    await this.#clear('reset', (batch, cold) => batch.put('detectors', this.name, cold));
   }
 
   /** Removes it from the disk; afterwards it takes nothing. */
   async remove(): Promise<void> {
-    this.#gone = true;
-    await this.#clear((batch) => batch.remove('detectors', this.name));
+    // Requests that wait for their turn are refused from now on.
+    this.#states.on('removal');
+    await this.#clear('removal', (batch) => batch.remove('detectors', this.name));
   }
 
   /** Ends training and waits for what goes on. */
@@ -125,17 +152,17 @@ export class Detector {
     this.#closing.abort();
     this.#retraining?.stop.abort();
     await this.#retraining?.done;
-    await this.#keeping;
+    await this.#unwritten.settled();
     await this.#queue;
-    await this.#last;
-    await this.#writeFresh();
-    await this.#log.settled();
+    await this.#lastWrite;
+    await this.#unwritten.write();
+    await this.#window.log.settled();
   }
 
-  #emptyTable(): [NativeColumns, SegmentLog] {
+  #emptyWindow(): Window {
     const live = featuresOf(this.#record.settings);
     const table = loadCore().openColumns({ capacity: this.#record.settings.windowSize, ...(live ? { live } : {}) });
-    return [table, new SegmentLog(this.#store, this.#record.owner, table)];
+    return { table, log: new SegmentLog(this.#store, this.#record.owner, table) };
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -148,60 +175,56 @@ export class Detector {
     try {
       await written;
     } catch (failure) {
-      this.#chain.broken = true;
+      this.#states.on('write-failed');
       throw failure;
     }
   }
 
-  async #clear(change: (batch: Batch, cold: DetectorRecord) => void): Promise<void> {
+  async #clear(event: 'reset' | 'removal', change: (batch: Batch, cold: DetectorRecord) => void): Promise<void> {
     await this.#inTurn(async () => {
       this.#retraining?.stop.abort();
       await this.#retraining?.done;
-      await this.#alone;
+      await this.#unwritten.written();
+      this.#states.on(event);
       const cold = coldRecord(this.#record);
-      const clearing = this.#log.clear((batch) => {
+      const clearing = this.#window.log.clear((batch) => {
         batch.remove('detectorModels', this.name);
         change(batch, cold);
       });
       await this.#onDisk(clearing);
       this.#record = cold;
-      [this.#table, this.#log] = this.#emptyTable();
-      this.#seen = new SeenKeys();
+      this.#window = this.#emptyWindow();
+      this.#coldStart = new ColdStart();
       this.#trained?.model.release();
       this.#trained = undefined;
-      this.#fresh = undefined;
+      this.#unwritten.forget();
       this.#lastError = null;
-      this.#retryAt = 0;
     });
   }
 
   /** Runs alone. The answer may go out when `written` resolves. */
   async #take(samples: readonly Sample[]): Promise<{ written: Promise<void>; answer: StreamResult }> {
-    // Where that fails, these samples take the model along: no record on the disk may count a model that is not there.
-    await this.#alone;
-    if (this.broken)
-      throw new Failure('unavailable', 'An earlier write of this detector failed; nothing was taken. Try again.', { retryAfterS: 1 });
-    if (this.#gone) throw new Failure('not_found', `Streaming detector not found: it was deleted meanwhile.`, { code: 'DetectorNotFound' });
+    await this.#unwritten.written();
+    this.#states.on('samples');
     const before = this.#trained;
-    const collecting = before === undefined ? this.#checkCollecting(samples) : 0;
+    const collecting = before === undefined ? this.#coldStart.check(samples, this.#record) : 0;
     if (before) for (const [row, sample] of samples.entries()) checkKeys(sample, row, before);
     const results: SampleResult[] = [];
     try {
       await this.#takeEach(samples, collecting, results);
     } catch (failure) {
-      this.#chain.broken = true;
+      this.#states.on('write-failed');
       throw failure;
     }
     const trained = this.#trained;
-    const fresh = this.#fresh;
-    this.#fresh = undefined;
+    const model = this.#unwritten.take();
     const put = (batch: Batch): void => {
       batch.put('detectors', this.name, this.#record);
-      if (fresh) batch.put('detectorModels', this.name, fresh);
+      if (model) batch.put('detectorModels', this.name, model);
     };
-    const written = this.#log.append(cellsOfSamples(samples, before?.columns), put, this.#chain);
-    this.#last = written.catch(() => undefined);
-    if (trained && this.#record.sinceTraining >= this.#record.settings.retrainInterval) this.#retrain(trained, this.#last);
+    const written = this.#window.log.append(cellsOfSamples(samples, before?.columns), put, this.#states);
+    this.#lastWrite = written.catch(() => undefined);
+    if (trained && this.#record.sinceTraining >= this.#record.settings.retrainInterval) this.#retrain(trained, this.#lastWrite);
     return { written, answer: this.#answer(results) };
   }
 
@@ -213,39 +236,25 @@ export class Detector {
     else await this.#collect(rest, results);
   }
 
-  /** Checks samples as they will be taken; returns how many come before the first model. */
-  #checkCollecting(samples: readonly Sample[]): number {
-    const { minSamples } = this.#record.settings;
-    const needed = Math.max(1, Math.max(minSamples, this.#retryAt) - this.#record.total);
-    const seen = this.#seen.copy();
-    for (const [row, sample] of samples.slice(0, needed).entries()) seen.add(sample, row);
-    if (samples.length < needed) return samples.length;
-    const keys = seen.keys();
-    checkSize(this.#record.settings, keys.columns.length);
-    for (const [index, sample] of samples.slice(needed).entries()) checkKeys(sample, needed + index, keys);
-    return needed;
-  }
-
   async #collect(samples: readonly Sample[], results: SampleResult[]): Promise<void> {
-    await appendTo(this.#table, cellsOfSamples(samples));
-    const { settings } = this.#record;
+    await appendTo(this.#window.table, cellsOfSamples(samples));
     for (const sample of samples) {
-      this.#seen.add(sample, results.length);
+      this.#coldStart.add(sample, results.length);
       this.#record.total += 1;
       this.#record.ignored += sample.texts.size;
       results.push({ score: null, isAnomaly: null, raw: null, untilReady: this.#untilReady() });
     }
     this.#record.sinceTraining = this.#record.total;
-    if (this.#record.total < Math.max(settings.minSamples, this.#retryAt)) return;
+    if (!this.#coldStart.due(this.#record)) return;
     try {
       const run = { name: this.name, events: this.#events, signal: this.#closing.signal, background: false };
-      const training = await train(this.#table, settings, this.#seen.keys(), run);
-      this.#fresh = training.record;
+      const training = await train(this.#window.table, this.#record.settings, this.#coldStart.keys(), run);
+      this.#unwritten.hold(training.record);
       this.#adopt(training, this.#record.sinceTraining);
     } catch (failure) {
       this.#closing.signal.throwIfAborted();
-      this.#failed(failure);
-      this.#retryAt = this.#record.total + RETRY_SAMPLES;
+      this.#trainingFailed(failure);
+      this.#coldStart.retryLater(this.#record);
     }
   }
 
@@ -274,13 +283,13 @@ export class Detector {
     if (featuresOf(this.#record.settings) === undefined) {
       for (const [row, { numbers }] of samples.entries())
         for (const [at, key] of columns.entries()) vectors[row * columns.length + at] = numbers.get(key) ?? 0;
-      await appendTo(this.#table, cellsOfSamples(samples, columns), (rows) => this.#taken(rows));
+      await appendTo(this.#window.table, cellsOfSamples(samples, columns), (rows) => this.#taken(rows));
       return vectors;
     }
     for (const [row, sample] of samples.entries()) {
-      this.#table.append(1, cellsOfSamples([sample], columns).columns);
+      this.#window.table.append(1, cellsOfSamples([sample], columns).columns);
       this.#taken(1);
-      vectors.set(this.#table.latest(columns), row * model.columns);
+      vectors.set(this.#window.table.latest(columns), row * model.columns);
       await breathe();
     }
     return vectors;
@@ -297,7 +306,7 @@ export class Detector {
   }
 
   #answer(results: readonly SampleResult[]): StreamResult {
-    const { first, next } = this.#table.stats();
+    const { first, next } = this.#window.table.stats();
     const { version, threshold } = this.#record;
     return {
       status: this.#status,
@@ -311,6 +320,7 @@ export class Detector {
 
   /** From now on this model scores. `learned` = samples since the last training that it knows. */
   #adopt({ trained, expected }: Training, learned: number): void {
+    this.#states.on('trained');
     const before = this.#trained;
     // Samples of this turn may still be scored by it.
     if (before) void this.#inTurn(async () => before.model.release());
@@ -324,38 +334,8 @@ export class Detector {
     this.#lastError = null;
   }
 
-  /** Writes models that no sample takes along. What cannot be written waits for the next samples. */
-  async #keep(): Promise<void> {
-    while (this.#fresh) {
-      // A detector that is closed waits for nothing.
-      await sleep(KEEP_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-      // The turn ends when the write has begun: requests that do not write go on.
-      await this.#inTurn(async () => {
-        await this.#last;
-        this.#alone = this.#writeFresh();
-      });
-      if (!(await this.#alone)) return;
-    }
-  }
-
-  async #writeFresh(): Promise<boolean> {
-    const fresh = this.#fresh;
-    if (!fresh || this.broken || this.#gone) return false;
-    this.#fresh = undefined;
-    try {
-      await this.#store.write((batch) => {
-        batch.put('detectorModels', this.name, fresh);
-        batch.put('detectors', this.name, this.#record);
-      });
-      return true;
-    } catch (cause) {
-      this.#fresh ??= fresh;
-      log('warn', `the new model of detector ${this.name} could not be written`, { cause });
-      return false;
-    }
-  }
-
-  #failed(failure: unknown): void {
+  #trainingFailed(failure: unknown): void {
+    this.#states.on('training-failed');
     this.#record.failures += 1;
     this.#lastError = failure instanceof Failure ? failure.message : 'The training failed; see the log.';
     log('warn', `the training of detector ${this.name} failed`, { cause: failure });
@@ -363,12 +343,9 @@ export class Detector {
 
   /** Trains in the background, while the old model scores; begins when the last samples are `written` and answered. */
   #retrain(current: Trained, written: Promise<void>): void {
-    if (this.#retraining || this.#closing.signal.aborted || this.broken) return;
+    if (this.#closing.signal.aborted || !this.#states.on('training-due')) return;
     const stop = new AbortController();
-    const done = this.#trainNext(current, written, stop.signal).finally(() => {
-      this.#retraining = undefined;
-    });
-    this.#retraining = { stop, done };
+    this.#retraining = { stop, done: this.#trainNext(current, written, stop.signal) };
   }
 
   async #trainNext(current: Trained, written: Promise<void>, signal: AbortSignal): Promise<void> {
@@ -379,20 +356,21 @@ export class Detector {
       const running = this.#retrainings.run(signal, () => {
         learned = this.#record.sinceTraining;
         const run = { name: this.name, events: this.#events, signal, background: true };
-        return train(this.#table, this.#record.settings, current, run);
+        return train(this.#window.table, this.#record.settings, current, run);
       });
       // What stands behind all others may take long to notice that it is to stop: only the trainings that wait for its place wait for that.
       const training = await orAborted(running, signal);
       signal.throwIfAborted();
+      this.#retraining = undefined;
       this.#adopt(training, learned);
-      // With the next samples: a write of its own would make them wait for two.
-      this.#fresh = training.record;
-      this.#keeping ??= this.#keep().finally(() => {
-        this.#keeping = undefined;
-      });
+      this.#unwritten.holdForSamples(training.record);
     } catch (failure) {
-      if (signal.aborted) return;
-      this.#failed(failure);
+      this.#retraining = undefined;
+      if (signal.aborted) {
+        this.#states.on('training-stopped');
+        return;
+      }
+      this.#trainingFailed(failure);
       // The next attempt comes after as many samples again.
       this.#record.sinceTraining -= learned;
     }

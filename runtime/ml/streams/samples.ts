@@ -5,7 +5,9 @@ import { quote } from '../../config/names.js';
 import { encodingOf } from '../anomaly/encodings.js';
 import { type Cells, wrongValue } from '../tables/cells.js';
 import { MAX_NAME_CHARACTERS } from '../tables/limits.js';
-import { LARGEST_SAMPLE } from './limits.js';
+
+/** Numbers beyond this are refused: detectors take no larger ones. */
+export const LARGEST_SAMPLE = 1e100;
 
 /** A sample's numbers by key. A text that no schema covers is left out; what is null or not there has no number. */
 export interface Sample {
@@ -30,7 +32,7 @@ export function checkSchema(schema: Readonly<Record<string, string>> | null): vo
 }
 
 /** The values of a sample by key; a list of numbers has the keys f0, f1 and so on. Throws `invalid` for what is neither object nor list. */
-export function named(value: unknown, row: number): Record<string, unknown> {
+export function sampleFields(value: unknown, row: number): Record<string, unknown> {
   if (Array.isArray(value)) return Object.fromEntries(value.map((item: unknown, index) => [`f${index}`, item]));
   if (isObject(value)) return value;
   throw new Failure('invalid', `Row ${row} is ${quote(value)}; a sample is an object, or a list of numbers.`, {
@@ -38,7 +40,7 @@ export function named(value: unknown, row: number): Record<string, unknown> {
   });
 }
 
-function plain(values: Record<string, unknown>, row: number): Sample {
+function readPlain(values: Record<string, unknown>, row: number): Sample {
   const numbers = new Map<string, number | null>();
   const texts = new Map<string, string>();
   for (const key in values) {
@@ -54,7 +56,7 @@ function plain(values: Record<string, unknown>, row: number): Sample {
   return { numbers, texts };
 }
 
-function encoded(values: Record<string, unknown>, schema: Readonly<Record<string, string>>, row: number): Sample {
+function readEncoded(values: Record<string, unknown>, schema: Readonly<Record<string, string>>, row: number): Sample {
   const numbers = new Map<string, number | null>();
   const out = new Float64Array(1);
   for (const [field, encoding] of Object.entries(schema)) {
@@ -68,8 +70,27 @@ function encoded(values: Record<string, unknown>, schema: Readonly<Record<string
 
 /** The numbers of a sample. Throws `invalid` naming row, key and value. */
 export function sampleOf(value: unknown, row: number, schema: Readonly<Record<string, string>> | null): Sample {
-  const values = named(value, row);
-  return schema === null ? plain(values, row) : encoded(values, schema, row);
+  const values = sampleFields(value, row);
+  return schema === null ? readPlain(values, row) : readEncoded(values, schema, row);
+}
+
+/** Throws `invalid` where a sample lacks a key that every learned sample had, or has a text under one that had numbers. */
+export function checkKeys(
+  { numbers, texts }: Sample,
+  row: number,
+  keys: { readonly columns: readonly string[]; readonly required: readonly string[] },
+): void {
+  for (const key of keys.columns) {
+    const text = texts.get(key);
+    if (text !== undefined) throw wrongValue(row, key, text, 'is a text where the detector learned numbers');
+  }
+  for (const key of keys.required) {
+    if (numbers.has(key)) continue;
+    const msg = `row ${row} lacks the key ${quote(key)}, which every sample had that the detector learned from`;
+    throw new Failure('invalid', `${msg[0]!.toUpperCase()}${msg.slice(1)}; send it, null where it is unknown.`, {
+      errors: [{ type: 'missing', loc: ['body', 'data', row, key], msg }],
+    });
+  }
 }
 
 /** Samples by column, those of `columns` alone where they are given. */

@@ -5,12 +5,12 @@ import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
 import { TENANTS_FROM, takeOwner } from '../tables/owner.js';
-import type { DetectorStats, StreamResult, StreamService } from './contract.js';
-import { coldRecord, Detector } from './detector.js';
-import { MAX_DETECTOR_NAME, STREAM_LIMITS, type StreamLimits } from './limits.js';
+import { type DetectorStats, STREAM_LIMITS, type StreamLimits, type StreamResult, type StreamService } from './contract.js';
+import { coldRecord, Detector, statsOf } from './detector.js';
 import { checkSchema, type Sample, sampleOf } from './samples.js';
-import { statsOf } from './stats.js';
 
+/** Characters of a detector's name. */
+const MAX_DETECTOR_NAME = 128;
 const NAME = /^(?!.*\.\.)[\w.:@+ -]+$/u;
 /** Stands for the list in `/v1/anomaly/stream/detectors`. */
 const RESERVED = 'detectors';
@@ -37,7 +37,7 @@ export class Streams implements StreamService {
   }
 
   async submit(name: string, settings: DetectorSettings, samples: readonly unknown[]): Promise<StreamResult> {
-    await this.#named(name);
+    await this.#settledName(name);
     const known = this.#present.has(name) ? undefined : this.#store.detectors.get(name);
     const used = this.#present.get(name)?.stats().settings ?? known?.settings ?? settings;
     if (used === settings) checkSettings(settings);
@@ -64,18 +64,18 @@ export class Streams implements StreamService {
   }
 
   async get(name: string): Promise<DetectorStats> {
-    await this.#named(name);
+    await this.#settledName(name);
     return this.#present.get(name)?.stats() ?? statsOf(name, this.#record(name));
   }
 
   async reset(name: string): Promise<void> {
-    await this.#named(name);
+    await this.#settledName(name);
     this.#record(name);
     await this.#use(name, undefined, (detector) => detector.reset());
   }
 
   async remove(name: string): Promise<void> {
-    await this.#named(name);
+    await this.#settledName(name);
     this.#record(name);
     await this.#use(name, undefined, (detector) => this.#end(detector, () => detector.remove()));
   }
@@ -97,7 +97,7 @@ export class Streams implements StreamService {
   }
 
   /** A name that may be; whoever had it before has ended. */
-  async #named(name: string): Promise<void> {
+  async #settledName(name: string): Promise<void> {
     checkName(name);
     while (this.#ending.has(name)) await this.#ending.get(name);
   }

@@ -4,7 +4,6 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Events } from '../../events/events.js';
 import { recorded } from '../../events/recorded.js';
 import { alignedBytes, bytesOf, type DetectorSettings, type ModelRecord } from '../../store/store.js';
-import { MAX_TRAINING_NUMBERS } from './limits.js';
 import { type Learned, learnedFrom } from './scores.js';
 
 /** A model and what its scores are compared to. */
@@ -27,6 +26,8 @@ interface Keys {
   readonly required: string[];
 }
 
+/** Numbers that a model learns from: rows times columns and their features. */
+const MAX_TRAINING_NUMBERS = 2 ** 22;
 /** Numbers that a model scores in one call. */
 const SCORED_AT_ONCE = 2 ** 19;
 
@@ -70,12 +71,12 @@ export function train(table: NativeColumns, settings: DetectorSettings, keys: Ke
   return recorded(
     run.events,
     about,
-    () => fitted(table, settings, keys, run),
+    () => fitModel(table, settings, keys, run),
     ({ expected }) => ({ data: { samples_fitted: expected.reduce((sum, count) => sum + count, 0) } }),
   );
 }
 
-async function fitted(
+async function fitModel(
   table: NativeColumns,
   settings: DetectorSettings,
   keys: Keys,
@@ -98,10 +99,10 @@ async function fitted(
   const { model, raw, state } = await runFit(fit, signal);
   const { expected, ...learned }: Learned = learnedFrom(raw, contamination);
   const known = { columns, required, ...learned };
-  return { trained: { model, ...known }, expected, record: { ...known, state: stored(state!) } };
+  return { trained: { model, ...known }, expected, record: { ...known, state: storedState(state!) } };
 }
 
-function stored(state: AnomalyState): ModelRecord['state'] {
+function storedState(state: AnomalyState): ModelRecord['state'] {
   const out: ModelRecord['state'] = {};
   for (const [name, value] of Object.entries(state)) {
     if (typeof value === 'number' || typeof value === 'string') out[name] = value;
@@ -111,7 +112,7 @@ function stored(state: AnomalyState): ModelRecord['state'] {
 }
 
 /** The model of a record. */
-export async function trainedOf({ state, ...rest }: ModelRecord): Promise<Trained> {
+export async function restoreModel({ state, ...rest }: ModelRecord): Promise<Trained> {
   const values: AnomalyState = {};
   for (const [name, value] of Object.entries(state)) {
     if (!Array.isArray(value)) {

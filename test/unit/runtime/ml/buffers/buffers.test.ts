@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Buffers } from '../../../../../runtime/ml/buffers/buffers.js';
 import { BUFFER_LIMITS } from '../../../../../runtime/ml/buffers/limits.js';
-import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
+import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/contract.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { openStore, type Store } from '../../../../../runtime/store/store.js';
 import { Failure } from '../../../../../schemas/errors.js';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Columns } from '../../../../../native/columns.js';
-import { RETRY_SAMPLES } from '../../../../../runtime/ml/streams/limits.js';
+import { RETRY_SAMPLES } from '../../../../../runtime/ml/streams/cold-start.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type Batch, openStore, type Store } from '../../../../../runtime/store/store.js';
 import { Failure } from '../../../../../schemas/errors.js';

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
+import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/contract.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type Batch, type DetectorRecord, openStore, type Store } from '../../../../../runtime/store/store.js';
+import type { Failure } from '../../../../../schemas/errors.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
@@ -123,6 +124,16 @@ describe('models of streams on the disk', () => {
     assert.equal((await again.get('reset')).version, 0);
     assert.equal((await again.submit('closed-early', SETTINGS, samples(80, 1))).version, 1);
     await again.close();
+  });
+
+  it('a detector that is deleted does not come back by a reset that was asked for meanwhile', async () => {
+    const streams = new Streams(store);
+    await streams.submit('gone', SETTINGS, samples(0, 60));
+    const [removal, reset] = await Promise.allSettled([streams.remove('gone'), streams.reset('gone')]);
+    assert.equal(removal.status, 'fulfilled');
+    assert.equal(reset.status === 'rejected' && (reset.reason as Failure).kind, 'not_found');
+    await assert.rejects(streams.get('gone'), { kind: 'not_found' });
+    await streams.close();
   });
 
   it('a training counts the samples that it learned, also of a request that it comes between', async () => {

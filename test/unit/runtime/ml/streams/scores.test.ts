@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binEdges, binOf, driftOf } from '../../../../../runtime/ml/streams/drift.js';
-import { learnedFrom, scoreOf, thresholdOf } from '../../../../../runtime/ml/streams/scores.js';
+import { binEdges, binOf, driftOf, learnedFrom, scoreOf, thresholdOf } from '../../../../../runtime/ml/streams/scores.js';
 import { fitAnomaly } from '../../../../support/anomaly/fit.js';
 import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 

@@ -1,12 +1,17 @@
 import type { NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
-import { quote } from '../../config/names.js';
+import type { DetectorRecord } from '../../store/store.js';
 import { wrongValue } from '../tables/cells.js';
-import { MAX_STREAM_COLUMNS } from './limits.js';
-import type { Sample } from './samples.js';
+import { checkKeys, type Sample } from './samples.js';
+import { checkSize } from './training.js';
+
+/** Keys of a sample that count. */
+const MAX_STREAM_COLUMNS = 100;
+/** Samples after which a training that failed is tried again. */
+export const RETRY_SAMPLES = 10;
 
 /** What keys the samples since a cold start had. */
-export class SeenKeys {
+class SeenKeys {
   readonly #values = new Map<string, number>();
   #samples = 0;
 
@@ -52,21 +57,50 @@ export class SeenKeys {
   }
 }
 
-/** Throws `invalid` where a sample lacks a key that every learned sample had, or has a text under one that had numbers. */
-export function checkKeys(
-  { numbers, texts }: Sample,
-  row: number,
-  keys: { readonly columns: readonly string[]; readonly required: readonly string[] },
-): void {
-  for (const key of keys.columns) {
-    const text = texts.get(key);
-    if (text !== undefined) throw wrongValue(row, key, text, 'is a text where the detector learned numbers');
+/** The time before the first model: which keys the samples had, and how many samples the first training waits for. */
+export class ColdStart {
+  #seen = new SeenKeys();
+  #retryAt = 0;
+
+  /** Takes up the keys of the rows of a table, which has all samples so far. */
+  async load(table: NativeColumns): Promise<void> {
+    this.#seen = await SeenKeys.of(table);
   }
-  for (const key of keys.required) {
-    if (numbers.has(key)) continue;
-    const msg = `row ${row} lacks the key ${quote(key)}, which every sample had that the detector learned from`;
-    throw new Failure('invalid', `${msg[0]!.toUpperCase()}${msg.slice(1)}; send it, null where it is unknown.`, {
-      errors: [{ type: 'missing', loc: ['body', 'data', row, key], msg }],
-    });
+
+  /** Checks samples as they will be taken; returns how many come before the first model. Throws `invalid` or `too_large`, and takes none. */
+  check(samples: readonly Sample[], record: DetectorRecord): number {
+    const needed = Math.max(1, this.#trainsAt(record) - record.total);
+    const seen = this.#seen.copy();
+    for (const [row, sample] of samples.slice(0, needed).entries()) seen.add(sample, row);
+    if (samples.length < needed) return samples.length;
+    const keys = seen.keys();
+    checkSize(record.settings, keys.columns.length);
+    for (const [index, sample] of samples.slice(needed).entries()) checkKeys(sample, needed + index, keys);
+    return needed;
+  }
+
+  /** Takes the keys of a sample; `row` is its place in the request. */
+  add(sample: Sample, row: number): void {
+    this.#seen.add(sample, row);
+  }
+
+  /** Whether the samples suffice for a training. */
+  due(record: DetectorRecord): boolean {
+    return record.total >= this.#trainsAt(record);
+  }
+
+  /** What a model can learn from. Throws `invalid` where no sample had a number. */
+  keys(): { columns: string[]; required: string[] } {
+    return this.#seen.keys();
+  }
+
+  /** The training failed: the next one waits for some more samples. */
+  retryLater({ total }: DetectorRecord): void {
+    this.#retryAt = total + RETRY_SAMPLES;
+  }
+
+  /** Samples at which the next training begins. */
+  #trainsAt({ settings }: DetectorRecord): number {
+    return Math.max(settings.minSamples, this.#retryAt);
   }
 }
