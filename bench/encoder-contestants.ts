@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EncoderClient } from '../runtime/engines/encoders/onnx/client.js';
-import { Circuit } from '../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../runtime/hosts/circuit-breaker.js';
 import { emptyDataDir, freePort } from '../test/support/daemon.js';
 import { ggufPath, modelFolder, texts } from './encoder-models.js';
 import { answers, ask, ended, part, program, quern, started } from './measure.js';
@@ -60,7 +60,7 @@ async function client(task: 'embedding' | 'reranking', file: string): Promise<En
   const folder = modelFolder(task === 'embedding' ? 'vectors' : 'classification');
   const files = { name: file, format: 'onnx' as const, model: join(folder, 'onnx', file), folder, pooling: 'mean' as const, notes: [] };
   return EncoderClient.load(
-    { task, files, options: { threads: THREADS, device: 'cpu' }, circuit: new Circuit(file) },
+    { task, files, options: { threads: THREADS, device: 'cpu' }, circuit: new CircuitBreaker(file) },
     new AbortController().signal,
   );
 }

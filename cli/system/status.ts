@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFile } from '../../gateway/daemon/lock.js';
 import { humanSize } from '../../runtime/base/sizes.js';
-import { isAlive, type Owner, readOwner } from '../../runtime/hosts/owner.js';
+import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Unloaded } from '../../schemas/generated/core/models.js';
 import type { Health as CoreHealth, Disk, Info } from '../../schemas/generated/core/system.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type UpgradeNote, upgradeFile, writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { lockFile } from '../../gateway/daemon/lock.js';
-import { isAlive, readOwner } from '../../runtime/hosts/owner.js';
+import { isAlive, readOwner } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Info } from '../../schemas/generated/core/system.js';
 import { withDaemon } from '../daemon/client.js';

@@ -78,7 +78,7 @@ export class Front implements Guard<Runtime> {
           `module.yaml: admin.path: ${admin.path || '/'} is a path of the daemon; choose another, such as /admin`,
         );
       const tenants = await runtime.tenants();
-      tenants.keepOut([...hosts, ...privateHosts]);
+      tenants.restrictPrivateHosts([...hosts, ...privateHosts]);
       const namespaces = new Namespaces({
         owners: tenants.owners,
         shared,

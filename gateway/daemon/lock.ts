@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, readOwner, thisProcess } from '../../runtime/hosts/owner.js';
+import { isAlive, readOwner, thisProcess } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
 
 const LOCK_NAME = 'quern.lock';

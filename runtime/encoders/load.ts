@@ -1,6 +1,6 @@
 import type { EncoderFiles, EncoderModel, EncoderTask } from '../engines/contracts/encoder.js';
 import type { LoadedEngine } from '../engines/contracts/loaded.js';
-import type { Circuit } from '../hosts/circuit.js';
+import type { CircuitBreaker } from '../hosts/circuit-breaker.js';
 import { defaultThreads } from '../hosts/memory.js';
 import type { FoundModel } from '../models/find/contract.js';
 import type { EncoderSettings } from './contract.js';
@@ -17,7 +17,7 @@ export async function loadEncoder(
   name: string,
   { format, weights, folder, facts, notes }: FoundModel,
   settings: EncoderSettings,
-  circuit: Circuit,
+  circuit: CircuitBreaker,
   stop: AbortSignal,
 ): Promise<LoadedEncoder> {
   const device = settings.device === undefined || settings.device === 'auto' ? {} : { device: settings.device };

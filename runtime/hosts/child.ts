@@ -1,7 +1,6 @@
 /** Entry of a host process: loads the engine module named by the first argument and answers calls over the IPC channel. */
 import { Failure } from '../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from './engine.js';
-import { type FromHost, type ToHost, toWire } from './protocol.js';
+import { type FromHost, type HostedEngine, type OpenEngine, type ToHost, toWire } from './protocol.js';
 
 /** Exit code after an exception that nobody caught. */
 const EXIT_UNCAUGHT = 70;

@@ -1,6 +1,6 @@
 import { Failure, reworded } from '../../schemas/errors.js';
 import { Gate } from '../base/gate.js';
-import type { Circuit } from './circuit.js';
+import type { CircuitBreaker } from './circuit-breaker.js';
 import { Supervisor } from './supervisor.js';
 
 /** Calls that may wait for one host; as many as a host may have open. */
@@ -12,7 +12,7 @@ export interface HostClientParts {
   readonly name: string;
   /** Module that exports `openEngine`. */
   readonly engine: URL;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   /** Given to the engine's method `open` in each life. */
   readonly body: unknown;
   /** A call that takes longer ends the process. */

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../schemas/errors.js';
-import { Effort } from './effort.js';
+import { CpuMeter } from './processes.js';
 import { type FromHost, fromWire, type ToHost } from './protocol.js';
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
@@ -70,7 +70,7 @@ export class Host {
   readonly #options: HostOptions;
   readonly #pending = new Map<number, Pending>();
   readonly #output = new Tail(TAIL_LIMIT);
-  readonly #effort: Effort;
+  readonly #effort: CpuMeter;
   #watchdog: NodeJS.Timeout;
   /** Settles when the process has ended and its memory is back. */
   readonly exited: Promise<void>;
@@ -107,7 +107,7 @@ export class Host {
       });
     });
     this.#child.on('message', (message) => this.#receive(message as FromHost));
-    this.#effort = new Effort(this.#child.pid);
+    this.#effort = new CpuMeter(this.#child.pid);
     this.#watchdog = setInterval(() => this.#watchStart(), START_INTERVAL_MS).unref();
     this.ready = new Promise<unknown>((resolve, reject) => {
       this.#started = { resolve, reject };

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import { orAborted } from '../base/loop.js';
-import type { Circuit } from './circuit.js';
+import type { CircuitBreaker } from './circuit-breaker.js';
 import { Host } from './host.js';
 
 /** How a supervised host is kept. */
 export interface SupervisorOptions<Opened> {
   readonly name: string;
   readonly engine: URL;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   /** Makes a fresh process ready, such as by loading the model; called once per life. */
   readonly open: (host: Host) => Promise<Opened>;
   readonly onEvent?: (host: Host, value: unknown) => void;
@@ -144,7 +144,7 @@ export class Supervisor<Opened> {
 const BLAMELESS: ReadonlySet<FailureKind> = new Set(['invalid', 'bad_request', 'not_found', 'disk_full', 'forbidden']);
 
 /** Counts a failed opening for which the process may be at fault. */
-function countFailure(circuit: Circuit, error: unknown): void {
+function countFailure(circuit: CircuitBreaker, error: unknown): void {
   if (error instanceof Failure && BLAMELESS.has(error.kind)) return;
   circuit.failed(error instanceof Error ? error.message : String(error));
 }

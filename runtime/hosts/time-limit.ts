@@ -39,7 +39,7 @@ function computedMs(): number {
  * knows when the job computes for longer than `limitMs`, and `Failure('busy')` where the machine gives this thread no time. The limit counts time by the clock:
  * where the thread was kept from running meanwhile, the job gets a second, longer chance. About 0.1 ms a call.
  */
-export function limited<T>(job: () => T, limitMs: number, what: string): T {
+export function runWithTimeLimit<T>(job: () => T, limitMs: number, what: string): T {
   const before = computedMs();
   const hasRun = (longMs: number): boolean => computedMs() - before > longMs;
   try {

@@ -1,8 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { Failure } from '../../schemas/errors.js';
 import type { AddressPolicy } from '../net/address.js';
-import type { OutboundLimits } from '../net/limits.js';
-import type { Outbound, OutboundRequest } from '../net/outbound.js';
+import type { Outbound, OutboundLimits, OutboundRequest } from '../net/outbound.js';
 import type { OutboundReply } from '../net/reply.js';
 import { aboutServer, MAX_MESSAGE_BYTES, Noise, tooLong } from './limits.js';
 

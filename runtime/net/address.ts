@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises';
+import { isIPv6, type LookupFunction } from 'node:net';
 import { Failure } from '../../schemas/errors.js';
 import { type AddressKind, kindOfAddress } from './ip.js';
 
@@ -17,12 +19,12 @@ const MAX_URL_CHARS = 4096;
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|home\.arpa|localdomain)$/;
 const METADATA_NAME = /^(metadata|instance-data|metadata\.goog|metadata\.google\.internal|instance-data\.ec2\.internal)$/;
 
-function refused(message: string, hint = ''): Failure {
+function addressRefused(message: string, hint = ''): Failure {
   return new Failure('bad_request', `${message}${hint}`, { code: 'AddressRefused' });
 }
 
-/** An URL as it may be shown in a message or a log line: scheme, host, port and path, no credentials, query or fragment. */
-export function shownUrl(url: URL): string {
+/** An URL as it may stand in a message or a log line: scheme, host, port and path, no credentials, query or fragment. */
+export function printableUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
 }
 
@@ -32,12 +34,12 @@ export function permits(policy: AddressPolicy, kind: AddressKind): boolean {
 }
 
 /** The failure of a host whose address is not allowed. */
-export function refusedAddress(host: string, address: string, kind: AddressKind, policy: AddressPolicy): Failure {
+export function addressKindRefused(host: string, address: string, kind: AddressKind, policy: AddressPolicy): Failure {
   const where = host === address || host === `[${address}]` ? host : `${host} (${address})`;
   const allowed =
     policy === 'operator' ? 'link-local, metadata and reserved addresses are never used' : 'only public hosts may come in a request';
   const hint = kind === 'unspecified' && policy === 'operator' ? '; write 127.0.0.1 or [::1] to reach this machine' : '';
-  return refused(`The host ${where} is refused: its address is ${kind.replace('_', '-')}, and ${allowed}`, `${hint}.`);
+  return addressRefused(`The host ${where} is refused: its address is ${kind.replace('_', '-')}, and ${allowed}`, `${hint}.`);
 }
 
 /** The host of an URL as names are compared: without brackets and without the root dot. */
@@ -51,30 +53,31 @@ export function hostOf(url: URL): string {
  * dotted ones), no refused name. Throws `Failure('bad_request')`.
  */
 export function checkUrl(text: string | URL, policy: AddressPolicy): URL {
-  const url = typeof text === 'string' ? parsed(text) : text;
+  const url = typeof text === 'string' ? parseUrl(text) : text;
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw refused(`An URL with the scheme '${url.protocol.slice(0, -1)}' is refused: use http or https.`);
+    throw addressRefused(`An URL with the scheme '${url.protocol.slice(0, -1)}' is refused: use http or https.`);
   if (url.username !== '' || url.password !== '')
-    throw refused(`The URL of the host ${url.host} holds a user name or password: keep credentials out of URLs.`);
+    throw addressRefused(`The URL of the host ${url.host} holds a user name or password: keep credentials out of URLs.`);
   const host = hostOf(url);
   const kind = kindOfAddress(host);
   if (kind !== undefined) {
-    if (!permits(policy, kind)) throw refusedAddress(url.hostname, host, kind, policy);
+    if (!permits(policy, kind)) throw addressKindRefused(url.hostname, host, kind, policy);
     return url;
   }
-  if (METADATA_NAME.test(host) || host === '') throw refused(`The host '${host}' is refused: it names a metadata service.`);
+  if (METADATA_NAME.test(host) || host === '') throw addressRefused(`The host '${host}' is refused: it names a metadata service.`);
   if (policy === 'request' && (LOCAL_NAME.test(host) || !host.includes('.')))
-    throw refused(`The host '${host}' is refused: it is a local name, and only public hosts may come in a request.`);
+    throw addressRefused(`The host '${host}' is refused: it is a local name, and only public hosts may come in a request.`);
   return url;
 }
 
-function parsed(text: string): URL {
-  if (text.length > MAX_URL_CHARS) throw refused(`An URL of ${text.length} characters is refused: at most ${MAX_URL_CHARS} are allowed.`);
+function parseUrl(text: string): URL {
+  if (text.length > MAX_URL_CHARS)
+    throw addressRefused(`An URL of ${text.length} characters is refused: at most ${MAX_URL_CHARS} are allowed.`);
   try {
     return new URL(text);
   } catch {
     // The text may hold a credential, so it is not repeated.
-    throw refused('A host address cannot be read as an URL: write it as http://host:port/path or https://host/path.');
+    throw addressRefused('A host address cannot be read as an URL: write it as http://host:port/path or https://host/path.');
   }
 }
 
@@ -87,8 +90,8 @@ export function checkAddresses(host: string, addresses: readonly string[], polic
   const bad = kinds.findIndex((kind) => !permits(policy, kind));
   const kept = addresses.filter((_address, i) => permits(policy, kinds[i]!));
   const metadata = kinds.indexOf('metadata');
-  if (metadata >= 0) throw refusedAddress(host, addresses[metadata]!, 'metadata', policy);
-  if (bad >= 0 && (policy === 'request' || kept.length === 0)) throw refusedAddress(host, addresses[bad]!, kinds[bad]!, policy);
+  if (metadata >= 0) throw addressKindRefused(host, addresses[metadata]!, 'metadata', policy);
+  if (bad >= 0 && (policy === 'request' || kept.length === 0)) throw addressKindRefused(host, addresses[bad]!, kinds[bad]!, policy);
   return kept;
 }
 
@@ -97,4 +100,32 @@ export function isOwnAddress(base: string, ports: readonly (number | undefined)[
   const url = checkUrl(base, 'operator');
   const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
   return here && ports.includes(Number(url.port || '80'));
+}
+
+/** Resolves a name to all its addresses; replaced in tests by one that rebinds. */
+export type Resolver = (hostname: string) => Promise<readonly string[]>;
+
+/** The system's resolver: all addresses, in the order that it prefers. */
+export const systemResolver: Resolver = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+
+/**
+ * The `lookup` of every outgoing socket: resolves once, checks every address, and hands only checked ones to `connect`. Nothing looks the
+ * name up again between the check and the connection, so a rebinding name gains nothing (threat T7).
+ */
+export function pinnedLookup(resolve: Resolver, policy: AddressPolicy): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname)
+      .then((addresses) => checkAddresses(hostname.replace(/\.$/, ''), addresses, policy))
+      .then(
+        (addresses) => {
+          const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+          const first = found[0];
+          if (!first) callback(new Failure('unavailable', `The host ${hostname} has no address.`, { code: 'ConnectFailed' }), '', 4);
+          else if (options.all) callback(null, found);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, '', 4),
+      );
+  };
 }

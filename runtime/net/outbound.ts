@@ -1,21 +1,10 @@
+import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { Agent } from 'undici';
 import { Failure } from '../../schemas/errors.js';
-import { type AddressPolicy, checkUrl, shownUrl } from './address.js';
-import { faultOf, outboundFailure } from './faults.js';
-import {
-  CONNECT_MS,
-  DEFAULT_LIMITS,
-  KEEP_ALIVE_MS,
-  MAX_REDIRECTS,
-  type OutboundLimits,
-  RESPONSE_HEADER_BYTES,
-  SOCKETS_PER_ORIGIN,
-} from './limits.js';
-import { pinnedLookup, type Resolver, systemResolver } from './pinned.js';
-import { type Exchange, OutboundReply } from './reply.js';
-import { undici } from './undici.js';
+import { type AddressPolicy, checkUrl, pinnedLookup, printableUrl, type Resolver, systemResolver } from './address.js';
+import { type Exchange, faultOf, OutboundReply, outboundFailure } from './reply.js';
 
 /** One outgoing HTTP request. */
 export interface OutboundRequest {
@@ -33,6 +22,21 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal;
 }
 
+/** How long one outgoing request may take and how much it may bring. Times in milliseconds. */
+export interface OutboundLimits {
+  /** From the end of the request to the end of the response headers. */
+  readonly headersMs: number;
+  /** Between two pieces of the body, while the reader is waiting. */
+  readonly idleMs: number;
+  /** The whole exchange, redirects and body included. */
+  readonly totalMs: number;
+  /** Bytes of the response body. */
+  readonly responseBytes: number;
+}
+
+/** Limits of a request that gives none: an ordinary small exchange. */
+export const DEFAULT_LIMITS: OutboundLimits = { headersMs: 30_000, idleMs: 30_000, totalMs: 120_000, responseBytes: 16 * 1024 * 1024 };
+
 /** What an `Outbound` may be given, for tests and unusual networks. */
 export interface OutboundOptions {
   readonly resolve?: Resolver;
@@ -41,6 +45,21 @@ export interface OutboundOptions {
   /** How hosts prove who they are where that is not by the authorities that Node trusts. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'checkServerIdentity' | 'allowPartialTrustChain'> | undefined;
 }
+
+/** Longest connect, name resolution and TLS handshake included. */
+export const CONNECT_MS = 10_000;
+
+/** Most sockets to one origin; further requests wait within their total time. */
+export const SOCKETS_PER_ORIGIN = 256;
+
+/** Longest idle time of a kept socket. */
+export const KEEP_ALIVE_MS = 30_000;
+
+/** Largest response header block in bytes. */
+export const RESPONSE_HEADER_BYTES = 32 * 1024;
+
+/** Most redirects that a request may allow. */
+export const MAX_REDIRECTS = 5;
 
 interface Hop {
   url: URL;
@@ -62,14 +81,14 @@ export class Outbound {
   /** Made at the first request under each policy. */
   readonly #agents = new Map<AddressPolicy, Agent>();
   #closed = false;
-  /** See `keepOut`. */
+  /** See `restrictPrivateHosts`. */
   #trusted: ReadonlySet<string> | undefined;
   /** Ends each exchange under way. */
   readonly #running = new Set<() => void>();
 
   constructor(options: OutboundOptions = {}) {
     this.#makeAgent = (policy) =>
-      new (undici().Agent)({
+      new (agentClass())({
         connect: {
           lookup: pinnedLookup(options.resolve ?? systemResolver, policy),
           timeout: options.connectMs ?? CONNECT_MS,
@@ -99,13 +118,13 @@ export class Outbound {
       headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
     };
-    const exchange = openExchange(shownUrl(hop.url), limits, request.signal, this.#running);
+    const exchange = openExchange(printableUrl(hop.url), limits, request.signal, this.#running);
     try {
       for (let left = Math.min(request.redirects ?? 0, MAX_REDIRECTS); ; left--) {
         const reply = await this.#send(hop, limits, exchange);
         const location = reply.header('location');
         if (!request.redirects || !REDIRECTS.has(reply.status) || location === undefined) return reply;
-        reply.drop();
+        reply.dropBody();
         if (left <= 0) throw outboundFailure('RedirectRefused', `${exchange.host} redirects more than ${request.redirects} times.`);
         hop = nextHop(hop, reply.status, location);
       }
@@ -119,7 +138,7 @@ export class Outbound {
    * From now on this machine and its private networks are asked only at these hosts, each with its port where that is not the usual one, and a name of this machine standing for all of them: for daemons whose
    * project files are written by people who do not run the machine (threat T7).
    */
-  keepOut(except: Iterable<string>): void {
+  restrictPrivateHosts(except: Iterable<string>): void {
     this.#trusted = new Set([...except].map(plainHost));
   }
 
@@ -178,7 +197,7 @@ export class Outbound {
   }
 }
 
-/** A host with its port as `keepOut` compares it: the names of this machine are one. */
+/** A host with its port as `restrictPrivateHosts` compares it: the names of this machine are one. */
 function plainHost(host: string): string {
   return host.toLowerCase().replace(/^(?:127\.0\.0\.1|\[::1\])(?=:|$)/, 'localhost');
 }
@@ -213,11 +232,11 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
   try {
     target = new URL(location, hop.url);
   } catch {
-    throw outboundFailure('RedirectRefused', `${shownUrl(hop.url)} redirects to something that is no URL.`);
+    throw outboundFailure('RedirectRefused', `${printableUrl(hop.url)} redirects to something that is no URL.`);
   }
   const sameOrigin = target.origin === hop.url.origin;
   if (hop.url.protocol === 'https:' && target.protocol === 'http:')
-    throw outboundFailure('RedirectRefused', `${shownUrl(hop.url)} redirects from https to http.`);
+    throw outboundFailure('RedirectRefused', `${printableUrl(hop.url)} redirects from https to http.`);
   const policy = sameOrigin ? hop.policy : 'request';
   const asGet = status === 303 || (hop.method === 'POST' && status < 303);
   const dropped = (name: string): boolean =>
@@ -229,4 +248,23 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
     headers: Object.fromEntries(Object.entries(hop.headers).filter(([name]) => !dropped(name.toLowerCase()))),
     body: asGet ? undefined : hop.body,
   };
+}
+
+/** undici's agent, the only part of it that is used. */
+type AgentClass = typeof import('undici').Agent;
+
+let loadedAgent: AgentClass | undefined;
+
+/**
+ * undici's agent, loaded at the first request that leaves. The package's own entry also loads fetch, WebSockets, caches and mocks: some 90 ms of the event loop
+ * where these parts take 30. The entry gives dispatchers their methods, such as `request`; so does this.
+ */
+export function agentClass(): AgentClass {
+  loadedAgent ??= loadAgent(createRequire(import.meta.url));
+  return loadedAgent;
+}
+
+function loadAgent(load: NodeJS.Require): AgentClass {
+  Object.assign(load('undici/lib/dispatcher/dispatcher').prototype, load('undici/lib/api'));
+  return load('undici/lib/dispatcher/agent');
 }

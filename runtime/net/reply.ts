@@ -1,8 +1,5 @@
 import type { Readable } from 'node:stream';
-import { faultOf, outboundFailure } from './faults.js';
-
-/** Longest wait for the rest of an answer whose end was already seen, so that its socket can be used again. */
-const LINGER_MS = 1000;
+import { Failure } from '../../schemas/errors.js';
 
 /** What the exchange that a reply belongs to keeps until the body has ended. */
 export interface Exchange {
@@ -13,6 +10,9 @@ export interface Exchange {
   /** Frees timer and listeners; harmless when called again. */
   settle(): void;
 }
+
+/** Longest wait for the rest of an answer whose end was already seen, so that its socket can be used again. */
+const DRAIN_MS = 1000;
 
 /** A response whose headers have come; the body is read once, and `discard` or the end of reading frees the socket. */
 export class OutboundReply {
@@ -76,13 +76,13 @@ export class OutboundReply {
   }
 
   /** Drops the body of an answer that is only a step of the exchange, such as a redirect. */
-  drop(): void {
+  dropBody(): void {
     if (!this.#body.destroyed) this.#body.destroy();
   }
 
   /** After the last piece that matters: lets the body end for a moment so that the socket stays usable, then closes it. */
-  async linger(rest: AsyncIterator<Uint8Array>): Promise<void> {
-    const timer = setTimeout(() => this.discard(), LINGER_MS);
+  async drain(rest: AsyncIterator<Uint8Array>): Promise<void> {
+    const timer = setTimeout(() => this.discard(), DRAIN_MS);
     try {
       while (!(await rest.next()).done);
     } catch {
@@ -92,4 +92,55 @@ export class OutboundReply {
       this.discard();
     }
   }
+}
+
+/** `code` of the failures that an outgoing exchange ends with; all but the refusals have the kind `unavailable` or `timed_out`. */
+export type OutboundFault =
+  | 'AddressRefused'
+  | 'RedirectRefused'
+  | 'ConnectFailed'
+  | 'ConnectTimeout'
+  | 'ConnectionLost'
+  | 'ResponseTimeout'
+  | 'IdleTimeout'
+  | 'TotalTimeout'
+  | 'ResponseTooLarge'
+  | 'BadResponse';
+
+/** Makes the failure of an exchange with one host. */
+export function outboundFailure(code: OutboundFault, message: string, cause?: unknown): Failure {
+  return new Failure(code.endsWith('Timeout') ? 'timed_out' : 'unavailable', message, { code, cause });
+}
+
+const CONNECT_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ETIMEDOUT',
+  'EADDRNOTAVAIL',
+]);
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string') return code;
+  // Several addresses were tried, and each has its own error.
+  return error instanceof AggregateError && error.errors.length > 0 ? codeOf(error.errors[0]) : '';
+}
+
+/** Turns whatever an exchange with `host` broke with into a `Failure`; an abort by the caller stays as it is. */
+export function faultOf(error: unknown, host: string, signal: AbortSignal): unknown {
+  if (signal.aborted && signal.reason !== undefined) return signal.reason;
+  if (error instanceof Failure) return error;
+  const code = codeOf(error);
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return outboundFailure('ResponseTimeout', `${host} did not answer in time.`, error);
+  if (code === 'UND_ERR_BODY_TIMEOUT') return outboundFailure('IdleTimeout', `${host} stopped sending in the middle of its answer.`, error);
+  if (CONNECT_CODES.has(code)) return outboundFailure('ConnectFailed', `No connection to ${host} (${code}).`, error);
+  if ((error as Error | null)?.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return outboundFailure('BadResponse', `${host} does not speak HTTP.`, error);
+  if (/CERT|TLS|SSL|EPROTO/.test(code)) return outboundFailure('ConnectFailed', `No secure connection to ${host} (${code}).`, error);
+  return outboundFailure('ConnectionLost', `The connection to ${host} broke${code ? ` (${code})` : ''}.`, error);
 }

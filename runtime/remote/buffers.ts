@@ -3,7 +3,7 @@ import type { AppendReply, BufferList, BufferStats as WireStats } from '../../sc
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from '../ml/buffers/contract.js';
 import { type Row, refuseInfinite } from '../ml/tables/cells.js';
 import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
-import { statusFailure, unreachable, upstreamError } from '../net/ask/failures.js';
+import { readErrorBody, statusFailure, unreachableFailure } from '../net/ask/failures.js';
 import { postJson, urlBelow } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import { homeOf } from './home.js';
@@ -84,9 +84,9 @@ export class RemoteBuffers implements BufferService {
     const headers = { accept: type, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const asked = { url, policy: 'operator', method: body === undefined ? 'GET' : 'POST', headers, limits, signal } as const;
     const reply = await this.#outbound.request(body === undefined ? asked : { ...asked, body }).catch((error: unknown) => {
-      throw error instanceof Failure && !signal.aborted ? unreachable(error, upstream) : error;
+      throw error instanceof Failure && !signal.aborted ? unreachableFailure(error, upstream) : error;
     });
-    if (reply.status !== 200) throw statusFailure(reply.status, upstreamError(parsed(await reply.text(ERROR_BYTES))), upstream);
+    if (reply.status !== 200) throw statusFailure(reply.status, readErrorBody(parsed(await reply.text(ERROR_BYTES))), upstream);
     const chunks: Uint8Array[] = [];
     for await (const chunk of reply.chunks()) chunks.push(chunk);
     return { contentType: type, bytes: Buffer.concat(chunks) };

@@ -1,8 +1,8 @@
 import { Failure } from '../../schemas/errors.js';
 import { isObject } from '../base/json.js';
-import { shownUrl } from '../net/address.js';
+import { printableUrl } from '../net/address.js';
 import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase } from '../net/ask/bases.js';
-import { brokenOff, statusFailure, type Upstream, unreachable, upstreamError } from '../net/ask/failures.js';
+import { brokenAnswerFailure, readErrorBody, statusFailure, type Upstream, unreachableFailure } from '../net/ask/failures.js';
 import { postToOne, urlBelow } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import type { OutboundReply } from '../net/reply.js';
@@ -85,7 +85,14 @@ export class RemoteSpeech implements SpeechOutService {
       const base = this.#bases.pick(tried);
       tried.add(base);
       const url = urlBelow(base, SPEECH);
-      const upstream: Upstream = { name: model, model, base: shownUrl(url), apiKey: undefined, ours: true, setting: this.#bases.setting };
+      const upstream: Upstream = {
+        name: model,
+        model,
+        base: printableUrl(url),
+        apiKey: undefined,
+        ours: true,
+        setting: this.#bases.setting,
+      };
       const limits = { headersMs: RUNTIME_TIMEOUT_MS, idleMs: RUNTIME_TIMEOUT_MS, totalMs: 3_600_000, responseBytes: RESPONSE_BYTES };
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       let failure: Failure;
@@ -100,7 +107,7 @@ export class RemoteSpeech implements SpeechOutService {
       } catch (error) {
         if (signal.aborted || !(error instanceof Failure)) throw error;
         if (error.status < 500 && error.kind !== 'too_many') throw error;
-        failure = unreachable(error, upstream);
+        failure = unreachableFailure(error, upstream);
       }
       this.#bases.failed(base);
       if (tried.size >= this.#bases.count) throw failure;
@@ -118,7 +125,7 @@ async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Fail
   } catch {
     // The status says enough.
   }
-  return statusFailure(reply.status, upstreamError(body), upstream);
+  return statusFailure(reply.status, readErrorBody(body), upstream);
 }
 
 async function* chunksOf(reply: OutboundReply, upstream: Upstream, signal: AbortSignal): AsyncGenerator<SpokenChunk, void, undefined> {
@@ -136,9 +143,9 @@ async function* chunksOf(reply: OutboundReply, upstream: Upstream, signal: Abort
     }
   } catch (error) {
     if (signal.aborted) throw error;
-    throw error instanceof Failure && error.code !== 'ConnectionLost' ? error : brokenOff(error, upstream);
+    throw error instanceof Failure && error.code !== 'ConnectionLost' ? error : brokenAnswerFailure(error, upstream);
   }
-  if (!isDone) throw brokenOff(new Failure('unavailable', 'The answer ended early.', { code: 'ConnectionLost' }), upstream);
+  if (!isDone) throw brokenAnswerFailure(new Failure('unavailable', 'The answer ended early.', { code: 'ConnectionLost' }), upstream);
 }
 
 async function* eventsOf(reply: OutboundReply, { base }: Upstream): AsyncGenerator<SpeechEvent, void, undefined> {

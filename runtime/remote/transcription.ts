@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Transcription as Answer } from '../../schemas/generated/universal/transcriptions.js';
 import { isObject } from '../base/json.js';
 import type { Heard, Stretch } from '../engines/contracts/transcribing.js';
-import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, together } from '../net/ask/bases.js';
+import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, sameBaseFirst } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import { wavFile } from '../speech/codecs/wav.js';
@@ -25,7 +25,7 @@ export class RemoteTranscription implements SpeechInService {
   }
 
   transcribe(request: TranscribeRequest | LongTranscribeRequest, signal: AbortSignal): Promise<Transcribing> {
-    const bases = together(this.#bases);
+    const bases = sameBaseFirst(this.#bases);
     const { model } = request;
     return transcribeBy({ hear: (stretch, stop) => this.#hear(bases, model, stretch, stop) }, request, signal, () => {});
   }

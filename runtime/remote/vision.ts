@@ -3,7 +3,7 @@ import type { DocumentItem } from '../../schemas/generated/universal/documents.j
 import type { OcrItem, OcrReply } from '../../schemas/generated/universal/ocr.js';
 import { isObject } from '../base/json.js';
 import type { DocumentAnswer } from '../engines/contracts/documents.js';
-import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, together } from '../net/ask/bases.js';
+import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, sameBaseFirst } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import { base64Length } from '../pictures/base64.js';
@@ -65,7 +65,7 @@ export class RemoteVision implements VisionService {
   }
 
   async ocr({ model, pictures, languages }: OcrRequest, signal: AbortSignal): Promise<OcrResult> {
-    const bases = together(this.#bases);
+    const bases = sameBaseFirst(this.#bases);
     const replies: OcrReply[] = [];
     for await (const group of groupsOf(pictures)) {
       const body = { model, languages, return_boxes: true };
@@ -84,7 +84,7 @@ export class RemoteVision implements VisionService {
   async extract(request: ExtractRequest, signal: AbortSignal): Promise<readonly DocumentAnswer[]> {
     checkPrompts(request);
     const { model, task, pictures } = request;
-    const bases = together(this.#bases);
+    const bases = sameBaseFirst(this.#bases);
     const answers: DocumentAnswer[] = [];
     for (const [index, picture] of pictures.entries()) {
       const prompt = promptFor(request, index);

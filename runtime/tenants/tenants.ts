@@ -59,9 +59,9 @@ export class Tenants {
     return tenants;
   }
 
-  /** Keeps the project files of tenants from hosts of this machine and its private networks, but for these; see `Outbound.keepOut`. */
-  keepOut(except: readonly string[]): void {
-    this.#parts.outbound.keepOut(except);
+  /** Keeps the project files of tenants from hosts of this machine and its private networks, but for these; see `Outbound.restrictPrivateHosts`. */
+  restrictPrivateHosts(except: readonly string[]): void {
+    this.#parts.outbound.restrictPrivateHosts(except);
   }
 
   /** What the user of an id has. */

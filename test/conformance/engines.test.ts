@@ -15,7 +15,7 @@ import type { LanguageClient } from '../../runtime/engines/language/client.js';
 import { loadGguf } from '../../runtime/engines/language/gguf/load.js';
 import { planLoad } from '../../runtime/engines/language/gguf/plan.js';
 import { ggufHeader } from '../../runtime/formats/gguf/header.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../runtime/hosts/circuit-breaker.js';
 import { type AcquiredModel, Models } from '../../runtime/models/residency/models.js';
 import { Failure } from '../../schemas/errors.js';
 import { coarsePuppetPath, puppetPath, tinyPath } from '../support/models/cache.js';
@@ -285,7 +285,7 @@ describe('GGUF engine', () => {
     let crashes = 0;
     for (const { name, bytes } of corruptFiles().filter(({ names }) => names.startsWith('llama.') || names.startsWith('tokenizer.'))) {
       writeFileSync(path, bytes);
-      const load = { name, header: { ...header, path }, plan, circuit: new Circuit(name), notes: [] };
+      const load = { name, header: { ...header, path }, plan, circuit: new CircuitBreaker(name), notes: [] };
       await loadGguf(load, never).then(
         (client) => client.close(),
         (error: Failure) => {

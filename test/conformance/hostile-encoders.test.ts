@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { EncoderOptions, EncoderTask } from '../../runtime/engines/contracts/encoder.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../runtime/hosts/circuit-breaker.js';
 import { Failure } from '../../schemas/errors.js';
 import { TINY_SHAPE, type TinyEncoder, tinyWeights, writeEncoder } from '../support/models/tiny-encoders.js';
 import { floats, integers, type OnnxGraph, type OnnxNode, writeOnnx } from '../support/models/writers/onnx-writer.js';
@@ -36,7 +36,7 @@ const load = (place: string, task: EncoderTask, engine: EncoderOptions['engine']
       task,
       files: { name: NAME, format: 'onnx', model: join(place, 'onnx/model.onnx'), folder: place, notes: [] },
       options: { threads: 1, device: 'cpu', ...(engine ? { engine } : {}) },
-      circuit: new Circuit(NAME),
+      circuit: new CircuitBreaker(NAME),
     },
     signal,
   );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { EncoderTokenizer } from '../../runtime/engines/tokenizers/tokenizer.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../runtime/hosts/circuit-breaker.js';
 
 /** A folder that test/support/encoders/minilm.ts and reference.py have made. */
 const FOLDER = process.env.QUERN_MINILM ?? '';
@@ -53,7 +53,7 @@ describe('all-MiniLM-L6-v2', { skip }, () => {
   const call = { signal: new AbortController().signal };
   const load = (file: string): Promise<EncoderClient> => {
     const files = { name: file, format: 'onnx' as const, model: join(FOLDER, 'onnx', file), folder: FOLDER, notes: [] };
-    return EncoderClient.load({ task: 'embedding', files, options: { device: 'cpu' }, circuit: new Circuit(file) }, call.signal);
+    return EncoderClient.load({ task: 'embedding', files, options: { device: 'cpu' }, circuit: new CircuitBreaker(file) }, call.signal);
   };
 
   it('cuts texts into the tokens that Python cuts them into', () => {

@@ -6,7 +6,7 @@ import { after, describe, it } from 'node:test';
 import type { EncoderOptions, EncoderTask, Pooling } from '../../runtime/engines/contracts/encoder.js';
 import { openNative } from '../../runtime/engines/encoders/onnx/bert/native-pass.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../runtime/hosts/circuit-breaker.js';
 import { gemmHead, lastLayer, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';
 import { writeTinyEncoder } from '../support/models/tiny-encoders/tiny-encoders.js';
 import type { BertShape } from '../support/models/writers/onnx-bert.js';
@@ -49,7 +49,10 @@ function load(
     folder: place,
     notes: [],
   };
-  return EncoderClient.load({ task, files, options: { threads: 2, device: 'cpu', engine }, circuit: new Circuit(place) }, CALL.signal);
+  return EncoderClient.load(
+    { task, files, options: { threads: 2, device: 'cpu', engine }, circuit: new CircuitBreaker(place) },
+    CALL.signal,
+  );
 }
 
 /** All numbers that a task gives for the texts, one row each. */

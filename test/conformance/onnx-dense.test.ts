@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../runtime/hosts/circuit-breaker.js';
 import { Failure } from '../../schemas/errors.js';
 import { type TinyEncoder, writeTinyEncoder } from '../support/models/tiny-encoders/tiny-encoders.js';
 import { HIDDEN } from '../support/models/tiny-encoders/weights.js';
@@ -73,7 +73,7 @@ const load = (place: string): Promise<EncoderClient> =>
       task: 'embedding',
       files: { name: 'tiny/dense', format: 'onnx', model: join(place, 'onnx/model.onnx'), folder: place, notes: [] },
       options: { threads: 1, device: 'cpu' },
-      circuit: new Circuit('tiny/dense'),
+      circuit: new CircuitBreaker('tiny/dense'),
     },
     SIGNAL,
   );

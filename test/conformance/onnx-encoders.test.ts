@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { EncoderCall, EncoderFiles, EncoderOptions, EncoderTask } from '../../runtime/engines/contracts/encoder.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../runtime/hosts/circuit-breaker.js';
 import { Failure } from '../../schemas/errors.js';
 import {
   TINY_LENGTH,
@@ -48,7 +48,7 @@ async function loaded(encoder: TinyEncoder, more: Partial<EncoderFiles> = {}, op
 let engine: NonNullable<EncoderOptions['engine']> = 'native';
 const load = (files: EncoderFiles, task: EncoderTask, options: EncoderOptions = {}): Promise<EncoderClient> =>
   EncoderClient.load(
-    { task, files, options: { threads: 1, device: 'cpu', engine, ...options }, circuit: new Circuit(files.name) },
+    { task, files, options: { threads: 1, device: 'cpu', engine, ...options }, circuit: new CircuitBreaker(files.name) },
     CALL.signal,
   );
 /** A suite that is run with the native pass, and again with ONNX Runtime unless it is told that others do so. */

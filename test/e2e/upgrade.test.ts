@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isKept } from '../../gateway/daemon/backup/manifest.js';
 import { writeUpgradeNote } from '../../gateway/daemon/handover.js';
-import { isAlive, type Owner, readOwner } from '../../runtime/hosts/owner.js';
+import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.js');

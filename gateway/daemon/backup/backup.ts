@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statfsSync, st
 import { copyFile, link, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { fileFailure, flushDirectory } from '../../../runtime/config/atomic-write.js';
-import { isAlive } from '../../../runtime/hosts/owner.js';
+import { isAlive } from '../../../runtime/hosts/processes.js';
 import { copyState, STATE_FILE, STATE_FOLDER } from '../../../runtime/store/store.js';
 import { Failure } from '../../../schemas/errors.js';
 import { VERSION } from '../version.js';

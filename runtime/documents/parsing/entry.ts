@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { Failure } from '../../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../hosts/protocol.js';
 import { type ReadRequest, readFile, writeFile } from './read.js';
 
 /** Nice value of a parse host: requests that a person waits for go first. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
-import { Effort } from '../../hosts/effort.js';
 import { Host, type HostEnding } from '../../hosts/host.js';
+import { CpuMeter } from '../../hosts/processes.js';
 
 const MEBIBYTE = 1024 * 1024;
 const WATCH_INTERVAL_MS = 100;
@@ -171,7 +171,7 @@ export class HostPool {
     let watch: NodeJS.Timeout | undefined;
     try {
       await host.ready;
-      const meter = { effort: new Effort(host.pid), spentMs: 0 };
+      const meter = { effort: new CpuMeter(host.pid), spentMs: 0 };
       watch = setInterval(() => void this.#watch(host, meter, name, end), WATCH_INTERVAL_MS);
       return await host.call<T>(method, body, signal);
     } catch (error) {
@@ -186,7 +186,12 @@ export class HostPool {
     }
   }
 
-  async #watch(host: Host, meter: { readonly effort: Effort; spentMs: number }, name: string, end: (why: Failure) => void): Promise<void> {
+  async #watch(
+    host: Host,
+    meter: { readonly effort: CpuMeter; spentMs: number },
+    name: string,
+    end: (why: Failure) => void,
+  ): Promise<void> {
     const { memoryBytes, timeoutMs } = this.#options;
     const { workedMs, idleMs } = meter.effort.take();
     meter.spentMs += workedMs + idleMs;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import type { OpenEngine } from '../../hosts/engine.js';
+import type { OpenEngine } from '../../hosts/protocol.js';
 import { decodePicture, encodePixels, resampled } from '../../pictures/codec.js';
 import type { SourceFile } from '../parsers/contract.js';
 import { countPages, pagePixels, pagesWithoutText, renderPages } from '../parsers/pdf/render.js';

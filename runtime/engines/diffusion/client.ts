@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import { Supervisor } from '../../hosts/supervisor.js';
 import type { DiffusionInfo, DiffusionModel, ImageJob, ImageProgress } from '../contracts/images.js';
@@ -22,7 +22,7 @@ export interface DiffusionLoad {
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device: string;
   readonly notes: readonly string[];
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
 }
 
 /** A diffusion pipeline in its host process, from the daemon's side. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../hosts/protocol.js';
 import { Pipeline } from './pipeline.js';
 import { PipelineFolder } from './pipeline-folder.js';
 import type { GenerateBody, OpenBody, OpenedPipeline, ProgressEvent } from './wire.js';

@@ -1,5 +1,5 @@
 import { basename, isAbsolute } from 'node:path';
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import type { DocumentAnswer, DocumentFiles, DocumentModel, DocumentOpened, DocumentQuestion } from '../contracts/documents.js';
 import type { EngineStatus } from '../contracts/loaded.js';
@@ -21,7 +21,7 @@ export class DocumentClient implements DocumentModel {
   }
 
   /** Starts a host and loads the model in it. */
-  static async load(files: DocumentFiles, notes: readonly string[], circuit: Circuit, stop: AbortSignal): Promise<DocumentClient> {
+  static async load(files: DocumentFiles, notes: readonly string[], circuit: CircuitBreaker, stop: AbortSignal): Promise<DocumentClient> {
     const name = `document model ${isAbsolute(files.name) ? basename(files.name) : files.name}`;
     const parts = { name, engine: ENGINE, circuit, body: files, callLimitMs: ASK_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<DocumentOpened>(parts, stop);

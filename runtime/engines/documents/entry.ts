@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { OpenEngine } from '../../hosts/engine.js';
+import type { OpenEngine } from '../../hosts/protocol.js';
 import { decodePicture } from '../../pictures/codec.js';
 import type { DocumentAnswer, DocumentFiles, DocumentOpened, DocumentQuestion } from '../contracts/documents.js';
 import { isLayoutModel } from '../image-text/graphs.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import type { Host } from '../../hosts/host.js';
 import { fromWire } from '../../hosts/protocol.js';
 import { type Life, Supervisor } from '../../hosts/supervisor.js';
@@ -34,7 +34,7 @@ export interface LanguageParts {
   readonly name: string;
   /** Module that exports `openEngine`. */
   readonly engine: URL;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   /** Given to the engine's method `open` in each life. */
   readonly body: unknown;
   /** What the model is, by what opening it gave. */

@@ -1,4 +1,4 @@
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import type { Picture } from '../../pictures/picture.js';
 import type { EngineStatus } from '../contracts/loaded.js';
@@ -18,7 +18,7 @@ export class OcrClient implements OcrReader {
   }
 
   /** Starts the engine on the files that it found. */
-  static async load(engine: OcrEngine, files: OcrFiles, circuit: Circuit, stop: AbortSignal): Promise<OcrClient> {
+  static async load(engine: OcrEngine, files: OcrFiles, circuit: CircuitBreaker, stop: AbortSignal): Promise<OcrClient> {
     const { name, entry, atOnce } = engine;
     const parts = { name: `OCR engine ${name}`, engine: entry, circuit, body: files.body, callLimitMs: READ_LIMIT_MS, atOnce };
     const { client, opened } = await HostClient.open<OcrOpened>(parts, stop);

@@ -6,8 +6,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { fileName } from '../../formats/file-names.js';
 import { graphFault, inspectGraph } from '../../formats/onnx/graph-file.js';
 import { openBeside } from '../../formats/onnx/outside-weights.js';
-import { withAllowance } from '../../hosts/allowance.js';
-import { availableMemory } from '../../hosts/memory.js';
+import { availableMemory, withMemoryLimit } from '../../hosts/memory.js';
 import type { OnnxOptions, OnnxSession, ProviderFacts, Tensor, TensorSlot, TensorType } from './contract.js';
 import { withFloatConvolutions } from './float-convolutions.js';
 import { chooseProviders } from './providers.js';
@@ -96,7 +95,7 @@ interface Opening {
 /** Works on such a graph: nodes can make numbers without end of a few. What drivers of accelerators take nobody knows, so that they are not bounded. */
 export function whileOpening<T>({ sizeBytes, threads, providers }: Opening, work: () => Promise<T>): Promise<T> {
   if (providers.some((name) => name !== 'cpu')) return work();
-  return withAllowance(OPENING_FACTOR * sizeBytes + OPENING_BYTES + threads * STACK_BYTES, work);
+  return withMemoryLimit(OPENING_FACTOR * sizeBytes + OPENING_BYTES + threads * STACK_BYTES, work);
 }
 
 function sessionOptions({ threads, shapesVary = false }: OnnxOptions): InferenceSession.SessionOptions {

@@ -1,4 +1,4 @@
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { EngineStatus } from '../contracts/loaded.js';
@@ -17,7 +17,7 @@ export interface VoiceLoad {
   readonly files: Pick<VoiceFiles, 'folder' | 'graph'>;
   readonly device?: string;
   readonly notes?: readonly string[];
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
 }
 
 /** An engine that speaks, in its host process, from the daemon's side. Speakers take turns phrase by phrase. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { OpenEngine } from '../../hosts/engine.js';
+import type { OpenEngine } from '../../hosts/protocol.js';
 import type { Saying, Sound, VoiceEngine, VoiceFiles, VoiceOpened } from '../contracts/speaking.js';
 import { VOICE_ENGINES, type VoiceEngineName } from './index.js';
 import { stretched, withPause } from './shape.js';

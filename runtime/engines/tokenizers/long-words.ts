@@ -1,6 +1,6 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { Failure } from '../../../schemas/errors.js';
-import { isTimeout, limited } from '../../hosts/time-limit.js';
+import { isTimeout, runWithTimeLimit } from '../../hosts/time-limit.js';
 import { configuredNormalizer } from './normalizers.js';
 
 /** UTF-16 units of a word that are split at a time; a lattice takes about a kilobyte for each. */
@@ -64,7 +64,7 @@ export function openTokenizer(definition: object, config: object): Tokenizer {
 
 function bounded<T>(limitMs: number, job: () => T): T {
   try {
-    return limited(job, limitMs, 'tokenise a text');
+    return runWithTimeLimit(job, limitMs, 'tokenise a text');
   } catch (cause) {
     if (!isTimeout(cause) && !(cause instanceof RangeError)) throw cause;
     const why = isTimeout(cause)

@@ -1,4 +1,4 @@
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { EngineStatus } from '../contracts/loaded.js';
@@ -35,7 +35,7 @@ export class TranscriberClient implements Transcriber {
   }
 
   /** Starts a host and loads a Whisper model in it. Throws `invalid` for a file that cannot be used, `unavailable` when `stop` is aborted meanwhile. */
-  static async whisper({ name, notes, ...files }: WhisperFiles, circuit: Circuit, stop: AbortSignal): Promise<TranscriberClient> {
+  static async whisper({ name, notes, ...files }: WhisperFiles, circuit: CircuitBreaker, stop: AbortSignal): Promise<TranscriberClient> {
     const forceCpu = /^(1|true|yes)$/i.test(process.env.GGUF_FORCE_CPU ?? '');
     const body: TranscriberOpenBody = { ...files, threads: defaultThreads(), gpu: !forceCpu };
     const parts = { name: `model ${name}`, engine: WHISPER, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
@@ -47,7 +47,7 @@ export class TranscriberClient implements Transcriber {
   }
 
   /** The same of a model for sherpa-onnx; `unavailable` also where that is not installed. */
-  static async sherpa({ name, notes, folder }: SherpaFiles, circuit: Circuit, stop: AbortSignal): Promise<TranscriberClient> {
+  static async sherpa({ name, notes, folder }: SherpaFiles, circuit: CircuitBreaker, stop: AbortSignal): Promise<TranscriberClient> {
     const body: SherpaOpenBody = { folder, threads: defaultThreads() };
     const parts = { name: `model ${name}`, engine: SHERPA, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<TranscriberOpened>(parts, stop);

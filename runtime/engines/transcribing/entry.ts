@@ -1,7 +1,7 @@
 import { backendFolders, loadInference } from '../../../native/addon.js';
 import type { NativeTranscriber } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../hosts/protocol.js';
 import { type Heard, type HeardSegment, LISTEN_RATE, type Stretch } from '../contracts/transcribing.js';
 import { convertedFile } from './converted.js';
 import { repeats } from './repeats.js';

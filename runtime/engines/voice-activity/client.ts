@@ -1,5 +1,5 @@
 import { VOICE_ACTIVITY_GRAPH } from '../../../models/built-in.js';
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 
 /** Samples that the detector judges at a time: 32 ms. */
@@ -29,7 +29,7 @@ export class SileroClient {
   }
 
   /** Starts the host and opens the graph, which comes with this program: 0.2 s. Throws what opening throws. */
-  static async load(circuit: Circuit, stop: AbortSignal): Promise<SileroClient> {
+  static async load(circuit: CircuitBreaker, stop: AbortSignal): Promise<SileroClient> {
     const body = { graph: VOICE_ACTIVITY_GRAPH };
     const parts = { name: 'detector of speech', engine: ENGINE, circuit, body, callLimitMs: CALL_LIMIT_MS, atOnce: AT_ONCE };
     const { client } = await HostClient.open<{ readonly devices: readonly string[] }>(parts, stop);

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { OpenEngine } from '../../hosts/engine.js';
+import type { OpenEngine } from '../../hosts/protocol.js';
 import type { OnnxSession, Tensor } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
 import { SILERO_FRAME, SILERO_RATE, type SileroCall } from './client.js';

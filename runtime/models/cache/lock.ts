@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isAlive, readOwner, thisProcess } from '../../hosts/owner.js';
+import { isAlive, readOwner, thisProcess } from '../../hosts/processes.js';
 
 /** How often a claim that another download or process holds is looked at again. */
 const LOOK_AGAIN_MS = 200;

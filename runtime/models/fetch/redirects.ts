@@ -1,9 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
-import { type AddressPolicy, hostOf, shownUrl } from '../../net/address.js';
+import { type AddressPolicy, hostOf, printableUrl, systemResolver } from '../../net/address.js';
 import { kindOfAddress } from '../../net/ip.js';
-import type { OutboundLimits } from '../../net/limits.js';
-import type { Outbound } from '../../net/outbound.js';
-import { systemResolver } from '../../net/pinned.js';
+import type { Outbound, OutboundLimits } from '../../net/outbound.js';
 import type { OutboundReply } from '../../net/reply.js';
 import type { HubSettings } from './settings.js';
 
@@ -76,14 +74,16 @@ export class Hops {
       reply.discard();
       url = this.#next(url, location);
     }
-    throw new Failure('unavailable', `${shownUrl(new URL(request.url))} redirects more than ${HOPS} times.`, { code: 'RedirectRefused' });
+    throw new Failure('unavailable', `${printableUrl(new URL(request.url))} redirects more than ${HOPS} times.`, {
+      code: 'RedirectRefused',
+    });
   }
 
   #next(from: URL, location: string): URL {
     const target = URL.canParse(location, from.href) ? new URL(location, from) : null;
     if (target === null || (from.protocol === 'https:' && target.protocol === 'http:')) {
       const why = target === null ? 'to something that is no URL' : 'from https to http';
-      throw new Failure('unavailable', `${shownUrl(from)} redirects ${why}, which is refused.`, { code: 'RedirectRefused' });
+      throw new Failure('unavailable', `${printableUrl(from)} redirects ${why}, which is refused.`, { code: 'RedirectRefused' });
     }
     return target;
   }

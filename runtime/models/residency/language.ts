@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { log } from '../../base/log.js';
 import type { LanguageOptions } from '../../engines/contracts/language.js';
 import type { LanguageClient } from '../../engines/language/client.js';
-import type { Circuit } from '../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { FoundModel } from '../find/contract.js';
 import type { Room } from './room.js';
@@ -21,7 +21,7 @@ export interface LanguageLoad {
   readonly device: string;
   readonly room: Room;
   readonly templates: TemplateMemory;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
 }
 
 /** Makes room for a language model and loads it with the engine of its format into a host of its own. */

@@ -5,7 +5,7 @@ import { fileOf } from '../../base/paths.js';
 import type { AdapterUse, LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
 import type { LanguageClient } from '../../engines/language/client.js';
-import { Circuit } from '../../hosts/circuit.js';
+import { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { findAdapters } from '../find/adapter.js';
 import { repositoriesOf, wholeId } from '../find/aliases.js';
 import type { ModelPlaces } from '../find/contract.js';
@@ -76,7 +76,7 @@ export interface HoldRequest<T extends LoadedEngine> {
   /** How long it stays after this use, whatever the limit of all models; 0 = no longer. */
   readonly stayMs?: number | undefined;
   /** The circuit counts the crashes of this key and is given to the supervisor of its host; `stop` is aborted when the load is given up. */
-  readonly load: (circuit: Circuit, stop: AbortSignal) => Promise<T>;
+  readonly load: (circuit: CircuitBreaker, stop: AbortSignal) => Promise<T>;
 }
 
 /** A model of any kind in use. */
@@ -135,7 +135,7 @@ export class Models {
     signal.throwIfAborted();
     const key = cacheKey(found.id, found.quantisation, options) + (found.format === 'onnx' ? exportKey(transformers) : '');
     const parts = { name, found, options, device: transformers.device ?? 'auto', room: this.#room, templates: this.#templates };
-    const load = (circuit: Circuit, stop: AbortSignal): Promise<LanguageClient> => loadLanguage({ ...parts, circuit }, stop);
+    const load = (circuit: CircuitBreaker, stop: AbortSignal): Promise<LanguageClient> => loadLanguage({ ...parts, circuit }, stop);
     const { engine, release } = await this.#take({ key, source, type: 'language', name, keepLoaded, stayMs, load }, signal);
     return { model: engine, key, release };
   }
@@ -146,7 +146,8 @@ export class Models {
    */
   hold<T extends LoadedEngine>(request: HoldRequest<T>, signal: AbortSignal): Promise<Held<T>> {
     const { sizeBytes } = request;
-    const load = (circuit: Circuit, stop: AbortSignal): Promise<T> => this.#room.promise(sizeBytes, () => request.load(circuit, stop));
+    const load = (circuit: CircuitBreaker, stop: AbortSignal): Promise<T> =>
+      this.#room.promise(sizeBytes, () => request.load(circuit, stop));
     return this.#take({ ...request, load }, signal);
   }
 
@@ -254,16 +255,16 @@ export class Models {
 
 /** One circuit per model that was loaded or tried, which outlives the loads, so that crashes count together. */
 class Circuits {
-  readonly #circuits = new Map<string, Circuit>();
+  readonly #circuits = new Map<string, CircuitBreaker>();
 
   /** The circuit of a cache key; `name` stands in its messages. */
-  of(key: string, name: string): Circuit {
+  of(key: string, name: string): CircuitBreaker {
     const known = this.#circuits.get(key);
     if (known) return known;
     if (this.#circuits.size >= CIRCUIT_LIMIT) {
       for (const [other, circuit] of this.#circuits) if (circuit.isQuiet) this.#circuits.delete(other);
     }
-    const circuit = new Circuit(`Model ${name}`);
+    const circuit = new CircuitBreaker(`Model ${name}`);
     this.#circuits.set(key, circuit);
     return circuit;
   }

@@ -21,7 +21,7 @@ export interface Bases {
 }
 
 /** The same addresses for the parts of one request: whoever answered one is asked first for the next, so that one host answers them all. */
-export function together(bases: Bases): Bases {
+export function sameBaseFirst(bases: Bases): Bases {
   let last: string | undefined;
   return {
     count: bases.count,

@@ -1,6 +1,5 @@
-import { checkUrl, shownUrl } from '../address.js';
-import type { OutboundLimits } from '../limits.js';
-import type { Outbound } from '../outbound.js';
+import { checkUrl, printableUrl } from '../address.js';
+import type { Outbound, OutboundLimits } from '../outbound.js';
 import type { OutboundReply } from '../reply.js';
 import { type Bases, RUNTIME_TIMEOUT_MS } from './bases.js';
 import type { Upstream } from './failures.js';
@@ -49,7 +48,7 @@ function chatUrl(base: string): URL {
 }
 
 function upstreamOf(call: ChatCall, url: URL): Upstream {
-  const base = shownUrl(url).replace(/\/chat\/completions$/, '');
+  const base = printableUrl(url).replace(/\/chat\/completions$/, '');
   return { name: call.name, model: call.model, base, apiKey: call.apiKey, ours: call.ours ?? false, setting: call.bases.setting };
 }
 

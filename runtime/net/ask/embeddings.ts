@@ -4,7 +4,7 @@ import { log } from '../../base/log.js';
 import type { Outbound } from '../outbound.js';
 import { type JsonCall, postJson } from './json.js';
 
-function bad(host: string, why: string): Failure {
+function badEmbeddings(host: string, why: string): Failure {
   return new Failure('model_failed', `${host} answered no usable embeddings: ${why}.`, { code: 'BadEmbedding' });
 }
 
@@ -12,25 +12,26 @@ function bad(host: string, why: string): Failure {
 function vectorOf(value: unknown, host: string): Float32Array {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value, 'base64');
-    if (bytes.byteLength === 0 || bytes.byteLength % 4 !== 0) throw bad(host, `${bytes.byteLength} bytes of base64 are no 32-bit floats`);
+    if (bytes.byteLength === 0 || bytes.byteLength % 4 !== 0)
+      throw badEmbeddings(host, `${bytes.byteLength} bytes of base64 are no 32-bit floats`);
     return Float32Array.from({ length: bytes.byteLength / 4 }, (_none, at) => bytes.readFloatLE(at * 4));
   }
-  if (!Array.isArray(value) || value.length === 0) throw bad(host, 'a vector is missing');
-  if (value.some((number) => typeof number !== 'number')) throw bad(host, 'a vector holds something that is no number');
+  if (!Array.isArray(value) || value.length === 0) throw badEmbeddings(host, 'a vector is missing');
+  if (value.some((number) => typeof number !== 'number')) throw badEmbeddings(host, 'a vector holds something that is no number');
   return Float32Array.from(value as number[]);
 }
 
 /** The vectors of a list, each as hosts write them. */
 export function vectorsOf(list: unknown, count: number, host: string): Float32Array[] {
-  if (!Array.isArray(list)) throw bad(host, 'the list of vectors is missing');
-  if (list.length !== count) throw bad(host, `${list.length} vectors came for ${count} texts`);
+  if (!Array.isArray(list)) throw badEmbeddings(host, 'the list of vectors is missing');
+  if (list.length !== count) throw badEmbeddings(host, `${list.length} vectors came for ${count} texts`);
   return list.map((value) => vectorOf(value, host));
 }
 
 /** The vectors of an answer of `/v1/embeddings`, in the order of the texts whatever the order of the answer. */
 export function openAiVectors(answer: unknown, count: number, host: string): Float32Array[] {
   const rows = isObject(answer) ? answer.data : undefined;
-  if (!Array.isArray(rows)) throw bad(host, "'data' is missing");
+  if (!Array.isArray(rows)) throw badEmbeddings(host, "'data' is missing");
   const sorted: unknown[] = Array(count).fill(undefined);
   for (const [at, row] of rows.slice(0, count).entries()) {
     if (!isObject(row)) continue;

@@ -43,7 +43,7 @@ function firstText(...values: unknown[]): string {
 }
 
 /** Reads an error body: `{error: {message, code}}`, `{error}`, `{detail}` as text, object or list, `{message}`, or plain text. */
-export function upstreamError(body: unknown): UpstreamError {
+export function readErrorBody(body: unknown): UpstreamError {
   if (typeof body === 'string') return { message: /^\s*</.test(body) ? '' : body.trim(), code: '' };
   const whole = record(body) ?? {};
   const error = record(whole.error);
@@ -76,7 +76,7 @@ function otherMembers({ detail: _d, error: _e, message: _m, errors: _l, request_
 }
 
 /** A host's own words, safe to repeat: one line, bounded, without the key that it was sent or anything that looks like one. */
-export function quoted(text: string, apiKey: string | undefined): string {
+export function quoteHost(text: string, apiKey: string | undefined): string {
   const line = redact(withoutKey(text, apiKey).replace(/\bsk-[\w*-]{6,}/g, '[redacted]'))
     .replace(/\p{Cc}+/gu, ' ')
     .trim();
@@ -99,7 +99,7 @@ const KIND_OF_STATUS = new Map<number, FailureKind>(
   .set(503, 'unavailable');
 
 /** The failure of a status that our own runtime sent: the same status, words, code, list and further members. */
-function passedOn(status: number, error: UpstreamError, upstream: Upstream, retryAfterS: number | undefined): Failure {
+function ownRuntimeFailure(status: number, error: UpstreamError, upstream: Upstream, retryAfterS: number | undefined): Failure {
   const kind = KIND_OF_STATUS.get(status) ?? (status < 500 ? 'bad_request' : 'unavailable');
   const { code, errors, fields } = error;
   const message = withoutKey(error.message, upstream.apiKey) || `The runtime at ${upstream.base} answered with status ${status}.`;
@@ -117,9 +117,9 @@ function passedOn(status: number, error: UpstreamError, upstream: Upstream, retr
  * `timed_out`, 500 is `model_failed`, other 5xx are `unavailable`.
  */
 export function statusFailure(status: number, error: UpstreamError, upstream: Upstream, retryAfterS?: number): Failure {
-  if (upstream.ours) return passedOn(status, error, upstream, retryAfterS);
+  if (upstream.ours) return ownRuntimeFailure(status, error, upstream, retryAfterS);
   const { name, base, model, apiKey } = upstream;
-  const words = quoted(error.message, apiKey);
+  const words = quoteHost(error.message, apiKey);
   const said = words === '' ? '.' : `: ${words}`;
   const at = `Model '${name}': ${base}`;
   const retry = retryAfterS === undefined ? {} : { retryAfterS };
@@ -149,19 +149,20 @@ export function statusFailure(status: number, error: UpstreamError, upstream: Up
 
 /** The failure of an error object inside a stream that began well. */
 export function streamFailure(event: Json, upstream: Upstream): Failure {
-  const error = upstreamError(event);
+  const error = readErrorBody(event);
   const numeric = Number(record(event.error)?.status ?? error.code);
   if (numeric >= 400 && numeric < 600) return statusFailure(numeric, error, upstream);
-  if (upstream.ours && error.code in STATUS_OF_KIND) return passedOn(STATUS_OF_KIND[error.code as FailureKind], error, upstream, undefined);
+  if (upstream.ours && error.code in STATUS_OF_KIND)
+    return ownRuntimeFailure(STATUS_OF_KIND[error.code as FailureKind], error, upstream, undefined);
   if (CONTEXT_CODE.test(error.code)) return statusFailure(400, error, upstream);
-  const words = quoted(error.message, upstream.apiKey);
+  const words = quoteHost(error.message, upstream.apiKey);
   return new Failure('model_failed', `Model '${upstream.name}': ${upstream.base} failed while it answered${words ? `: ${words}` : '.'}`, {
     code: 'ProviderFailed',
   });
 }
 
 /** The failure of an exchange that got no response: what `runtime/net` threw, in the words of a provider. */
-export function unreachable(error: Failure, upstream: Upstream): Failure {
+export function unreachableFailure(error: Failure, upstream: Upstream): Failure {
   const { name, base, setting = BASE_URL_SETTING } = upstream;
   if (error.code === 'AddressRefused' || error.kind === 'bad_request')
     return new Failure('bad_request', `Model '${name}': ${error.message}`, { code: error.code, cause: error });
@@ -175,7 +176,7 @@ export function unreachable(error: Failure, upstream: Upstream): Failure {
 }
 
 /** The failure of an answer that broke off: what reading it threw, in the words of a provider. Aborts by the caller stay as they are. */
-export function brokenOff(error: unknown, upstream: Upstream): unknown {
+export function brokenAnswerFailure(error: unknown, upstream: Upstream): unknown {
   if (!(error instanceof Failure)) return error;
   const message = `Model '${upstream.name}': ${error.message}`;
   if (/^(Idle|Total|Response)Timeout$/.test(error.code)) return new Failure('timed_out', message, { code: error.code, cause: error });

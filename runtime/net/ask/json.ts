@@ -1,9 +1,9 @@
 import { Failure, type FailureKind } from '../../../schemas/errors.js';
-import { checkUrl, shownUrl } from '../address.js';
+import { checkUrl, printableUrl } from '../address.js';
 import type { Outbound } from '../outbound.js';
 import type { OutboundReply } from '../reply.js';
 import type { Bases } from './bases.js';
-import { brokenOff, type Upstream } from './failures.js';
+import { brokenAnswerFailure, type Upstream } from './failures.js';
 import { backOff, contentOf, noReply, RETRY, type Refusal, refusalOf } from './retry.js';
 
 /** Largest answer of a host in bytes: 2,048 vectors of 4,096 numbers as JSON text fit. */
@@ -54,7 +54,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<{ answer: unknown } | Refusal> {
   const { model, apiKey, timeoutMs, ours = false, setting } = call;
-  const upstream: Upstream = { name: model, model, base: shownUrl(url), apiKey, ours, setting };
+  const upstream: Upstream = { name: model, model, base: printableUrl(url), apiKey, ours, setting };
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
@@ -74,7 +74,7 @@ async function attempt(
     return { answer: await contentOf(reply) };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { failure: brokenOff(error, upstream), again: (error as Partial<Failure>).code === 'ConnectionLost' };
+    return { failure: brokenAnswerFailure(error, upstream), again: (error as Partial<Failure>).code === 'ConnectionLost' };
   }
 }
 

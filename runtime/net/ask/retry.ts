@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../../schemas/errors.js';
 import type { OutboundReply } from '../reply.js';
-import { statusFailure, type Upstream, unreachable, upstreamError } from './failures.js';
+import { readErrorBody, statusFailure, type Upstream, unreachableFailure } from './failures.js';
 
 /** As much of an error answer is read, in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -55,7 +55,7 @@ export async function contentOf(reply: OutboundReply, limitBytes?: number): Prom
 /** The refusal of a reply whose status is no success. */
 export async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Refusal> {
   // Where an error answer breaks off, its status says enough.
-  const error = upstreamError(await contentOf(reply, MAX_ERROR_BYTES).catch(() => ''));
+  const error = readErrorBody(await contentOf(reply, MAX_ERROR_BYTES).catch(() => ''));
   const waitMs = retryAfterMs(reply);
   const failure = statusFailure(reply.status, error, upstream, waitMs === undefined ? undefined : Math.ceil(waitMs / 1000));
   return { failure, again: RETRY_STATUS.has(reply.status) && !FINAL_CODE.test(error.code), waitMs };
@@ -64,7 +64,7 @@ export async function refusalOf(reply: OutboundReply, upstream: Upstream): Promi
 /** The refusal of a request that got no reply. Throws what is no failure of the network, such as the reason of an abort. */
 export function noReply(error: unknown, upstream: Upstream, signal: AbortSignal): Refusal {
   if (signal.aborted || !(error instanceof Failure)) throw error;
-  return { failure: unreachable(error, upstream), again: RETRY_FAULT.has(error.code) };
+  return { failure: unreachableFailure(error, upstream), again: RETRY_FAULT.has(error.code) };
 }
 
 /** Waits before attempt `round` + 1, the first being 1: exponentially longer with jitter, or as long as the host asked. Throws the reason of an abort. */

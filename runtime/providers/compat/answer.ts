@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Accepted } from '../../net/ask/chat.js';
-import { brokenOff, streamFailure, type Upstream } from '../../net/ask/failures.js';
+import { brokenAnswerFailure, streamFailure, type Upstream } from '../../net/ask/failures.js';
 import type { OutboundReply } from '../../net/reply.js';
 import type { CompletionPart, ContextUsage } from '../contract.js';
 import { ChunkReader } from './chunks.js';
@@ -66,7 +66,7 @@ export class Answer {
     } catch (error) {
       this.#over = true;
       this.#reply.discard();
-      throw brokenOff(error, this.#upstream);
+      throw brokenAnswerFailure(error, this.#upstream);
     }
   }
 
@@ -76,7 +76,7 @@ export class Answer {
     if (!done && !this.#reader.whole)
       throw new Failure('model_failed', `Model '${name}': ${base} broke off in the middle of its answer.`, { code: 'AnswerTruncated' });
     this.#over = true;
-    if (done) void this.#reply.linger(this.#body);
+    if (done) void this.#reply.drain(this.#body);
     else this.#reply.discard();
     return this.#reader.end();
   }

@@ -1,6 +1,6 @@
 import { log } from '../../base/log.js';
 import { SileroClient } from '../../engines/voice-activity/client.js';
-import { Circuit } from '../../hosts/circuit.js';
+import { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { VOICE_FRAME, type VoiceActivity } from './contract.js';
 import { energyActivity } from './energy.js';
 
@@ -11,7 +11,7 @@ const RETRY_MS = 10_000;
 
 /** Detectors of speech for all who are listened to: Silero's in one process that starts with the first of them; loudness where that fails. */
 export class VoiceDetectors {
-  readonly #circuit = new Circuit('detector of speech');
+  readonly #circuit = new CircuitBreaker('detector of speech');
   readonly #stop = new AbortController();
   #silero: Promise<SileroClient> | undefined;
   #open = 0;

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import type { OpenEngine } from '../../../runtime/hosts/engine.js';
+import type { OpenEngine } from '../../../runtime/hosts/protocol.js';
 import { Failure } from '../../../schemas/errors.js';
 
 /** An engine for tests of hosts: answers, fails, streams, hangs and dies as it is told. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OpenEngine } from '../../../runtime/hosts/engine.js';
+import type { OpenEngine } from '../../../runtime/hosts/protocol.js';
 
 /** An engine for tests that takes as many milliseconds as a call says, one call after the other. */
 export const openEngine: OpenEngine = () => {

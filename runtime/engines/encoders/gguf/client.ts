@@ -1,7 +1,7 @@
 import { Failure } from '../../../../schemas/errors.js';
 import { type GgufHeader, ggufHeader } from '../../../formats/gguf/header.js';
 import type { RankingFacts } from '../../../formats/gguf/ranking.js';
-import type { Circuit } from '../../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import { Supervisor } from '../../../hosts/supervisor.js';
 import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask } from '../../contracts/encoder.js';
 import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
@@ -25,7 +25,7 @@ export interface GgufEncoderLoad {
   readonly task: Extract<EncoderTask, 'embedding' | 'reranking'>;
   readonly files: EncoderFiles;
   readonly options: EncoderOptions & { readonly threads: number; readonly flashAttention: boolean };
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
 }
 
 /** A GGUF embedding or reranking model in its host process, from the daemon's side. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from '../../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../../hosts/protocol.js';
 import { LoadedEmbedding } from './model.js';
 import type { EncoderEmbedBody, EncoderOpenBody } from './wire.js';
 

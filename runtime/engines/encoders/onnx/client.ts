@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { Circuit } from '../../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../../hosts/memory.js';
 import { Supervisor } from '../../../hosts/supervisor.js';
 import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask, Entity } from '../../contracts/encoder.js';
@@ -16,7 +16,7 @@ export interface EncoderLoad {
   readonly task: EncoderTask;
   readonly files: EncoderFiles;
   readonly options: EncoderOptions;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
 }
 
 /** An ONNX encoder in its host process, from the daemon's side. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from '../../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../../hosts/protocol.js';
 import { LoadedEncoder } from './model.js';
 import type { CallBody, OpenBody } from './wire.js';
 

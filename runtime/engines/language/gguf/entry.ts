@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { HostedEngine, OpenEngine } from '../../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../../hosts/protocol.js';
 import type { PrepareRequest } from '../../contracts/language.js';
 import type { GenerateBody, HostEvent, RestoreBody, SaveBody } from '../wire.js';
 import { LoadedGguf } from './model.js';

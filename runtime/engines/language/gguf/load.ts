@@ -1,5 +1,5 @@
 import type { GgufHeader } from '../../../formats/gguf/header.js';
-import type { Circuit } from '../../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import type { LanguageInfo } from '../../contracts/language.js';
 import { LanguageClient } from '../client.js';
 import { templateFacts } from '../templates/known-templates.js';
@@ -14,7 +14,7 @@ export interface GgufLoad {
   readonly name: string;
   readonly header: GgufHeader;
   readonly plan: LoadPlan;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   /** Notes from before, such as of another quantisation, listed first. */
   readonly notes: readonly string[];
   readonly onProgress?: (fraction: number) => void;

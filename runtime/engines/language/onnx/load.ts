@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Circuit } from '../../../hosts/circuit.js';
+import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../../hosts/memory.js';
 import type { LanguageInfo, LanguageOptions } from '../../contracts/language.js';
 import { LanguageClient } from '../client.js';
@@ -20,7 +20,7 @@ export interface ExportLoad {
   readonly options: LanguageOptions;
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device: string;
-  readonly circuit: Circuit;
+  readonly circuit: CircuitBreaker;
   readonly notes: readonly string[];
 }
 

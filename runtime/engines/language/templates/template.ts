@@ -1,6 +1,6 @@
 import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../../schemas/errors.js';
-import { isTimeout, limited } from '../../../hosts/time-limit.js';
+import { isTimeout, runWithTimeLimit } from '../../../hosts/time-limit.js';
 import { markWritten, PythonInterpreter } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
 import { TEXT_LIMIT, TooLarge } from './size-limits.js';
@@ -85,7 +85,7 @@ function templateFailure(error: unknown, act: 'read' | 'rendered' = 'rendered'):
   );
 }
 
-const limitedHere = <T>(job: () => T): T => limited(job, RENDER_LIMIT_MS, 'render the chat template');
+const limitedHere = <T>(job: () => T): T => runWithTimeLimit(job, RENDER_LIMIT_MS, 'render the chat template');
 
 /**
  * A GGUF's own chat template (threat T5). It can compute and nothing else: no file, no network, 1 s (10 s more where the thread

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { OpenEngine } from '../../../hosts/engine.js';
+import type { OpenEngine } from '../../../hosts/protocol.js';
 import type { Picture } from '../../../pictures/picture.js';
 import type { NetworksBody } from './engine.js';
 import { NetworksReader } from './reader.js';

@@ -1,6 +1,6 @@
 import type { Worker } from 'tesseract.js';
 import { Failure } from '../../../../schemas/errors.js';
-import type { OpenEngine } from '../../../hosts/engine.js';
+import type { OpenEngine } from '../../../hosts/protocol.js';
 import { cleanedPng, decodePicture, encodePng, turned } from '../../../pictures/codec.js';
 import type { Picture } from '../../../pictures/picture.js';
 import type { OcrOpened, OcrPage } from '../../contracts/ocr.js';

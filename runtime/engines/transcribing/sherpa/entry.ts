@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
 import { inspectGraph } from '../../../formats/onnx/graph-file.js';
 import { type SherpaFolder, sherpaFolder } from '../../../formats/sherpa-folder.js';
-import type { HostedEngine, OpenEngine } from '../../../hosts/engine.js';
+import type { HostedEngine, OpenEngine } from '../../../hosts/protocol.js';
 import { type Heard, type HeardWord, LISTEN_RATE, type Stretch } from '../../contracts/transcribing.js';
 import { loadSherpa, type SherpaLiveRecognizer, type SherpaRecognizer, type SherpaText } from '../../sherpa/sherpa.js';
 import type { SherpaOpenBody, TranscriberOpened } from '../wire.js';

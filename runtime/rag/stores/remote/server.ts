@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../../../schemas/errors.js';
-import { quoted } from '../../../net/ask/failures.js';
+import { quoteHost } from '../../../net/ask/failures.js';
 import type { Outbound, OutboundRequest } from '../../../net/outbound.js';
 
 /** Tries of one request, the first included. Every request of a store may be repeated: points have fixed ids. */
@@ -72,7 +72,7 @@ export class Server {
   }
 
   #refusal(method: string, path: string, { status, body }: ServerReply): Failure {
-    const shown = quoted(typeof body === 'string' ? body : JSON.stringify(body ?? ''), undefined);
+    const shown = quoteHost(typeof body === 'string' ? body : JSON.stringify(body ?? ''), undefined);
     return new Failure('unavailable', `The store server ${this.host} answered ${status} to ${method} ${path.split('?')[0]}: ${shown}`);
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Circuit } from '../../../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../../../runtime/hosts/circuit-breaker.js';
 import { HostClient } from '../../../../runtime/hosts/client.js';
 
 const ENGINE = new URL('../../../support/hosts/serial-engine.js', import.meta.url);
@@ -12,7 +12,7 @@ describe('a host that is asked one question after the other', () => {
   const ask = (tookMs: number, signal = never) => client.call<string>('ask', tookMs, signal);
 
   before(async () => {
-    const parts = { name: 'reader', engine: ENGINE, circuit: new Circuit('reader'), body: null, callLimitMs: LIMIT_MS, atOnce: 1 };
+    const parts = { name: 'reader', engine: ENGINE, circuit: new CircuitBreaker('reader'), body: null, callLimitMs: LIMIT_MS, atOnce: 1 };
     ({ client } = await HostClient.open<string>(parts, never));
   });
   after(() => client.close());

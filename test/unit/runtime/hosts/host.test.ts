@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
-import { Circuit } from '../../../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../../../runtime/hosts/circuit-breaker.js';
 import { Host } from '../../../../runtime/hosts/host.js';
 import { Supervisor } from '../../../../runtime/hosts/supervisor.js';
 import { Failure } from '../../../../schemas/errors.js';
@@ -163,7 +163,7 @@ describe('host', () => {
 describe('supervisor', () => {
   function makeSupervisor(open?: (host: Host) => Promise<number>) {
     let clock = 0;
-    const circuit = new Circuit('Model echo', () => clock);
+    const circuit = new CircuitBreaker('Model echo', () => clock);
     let opened = 0;
     const supervisor = new Supervisor<number>({
       name: 'model echo',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AddressPolicy, checkAddresses, checkUrl, shownUrl } from '../../../../runtime/net/address.js';
+import { type AddressPolicy, checkAddresses, checkUrl, printableUrl } from '../../../../runtime/net/address.js';
 import { type AddressKind, kindOfAddress } from '../../../../runtime/net/ip.js';
 import { Failure } from '../../../../schemas/errors.js';
 
@@ -241,8 +241,8 @@ describe('URLs', () => {
     );
   });
   it('are shown without credentials and query', () => {
-    assert.equal(shownUrl(new URL('https://u:p@host:8443/v1?key=secret#x')), 'https://host:8443/v1');
-    assert.equal(shownUrl(new URL('https://host/')), 'https://host');
+    assert.equal(printableUrl(new URL('https://u:p@host:8443/v1?key=secret#x')), 'https://host:8443/v1');
+    assert.equal(printableUrl(new URL('https://host/')), 'https://host');
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { RoundRobin, runtimeBase } from '../../../../runtime/net/ask/bases.js';
-import { quoted, statusFailure, upstreamError } from '../../../../runtime/net/ask/failures.js';
+import { quoteHost, readErrorBody, statusFailure } from '../../../../runtime/net/ask/failures.js';
 import { retryAfterMs } from '../../../../runtime/net/ask/retry.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { chatBody } from '../../../../runtime/providers/compat/body.js';
@@ -360,13 +360,13 @@ describe('errors of hosts', () => {
       [null, '', ''],
       [[1], '', ''],
     ];
-    for (const [body, message, code] of cases) assert.deepEqual(upstreamError(body), { message, code });
+    for (const [body, message, code] of cases) assert.deepEqual(readErrorBody(body), { message, code });
   });
 
   it('are repeated without secrets, in one bounded line', () => {
-    assert.equal(quoted('bad my-key\n\u0000here', 'my-key'), 'bad [redacted] here');
-    assert.doesNotMatch(quoted('Incorrect key sk-abcd***wxyz, Bearer tok123', undefined), /abcd|tok123/);
-    assert.ok(quoted('x'.repeat(9000), undefined).length < 600);
+    assert.equal(quoteHost('bad my-key\n\u0000here', 'my-key'), 'bad [redacted] here');
+    assert.doesNotMatch(quoteHost('Incorrect key sk-abcd***wxyz, Bearer tok123', undefined), /abcd|tok123/);
+    assert.ok(quoteHost('x'.repeat(9000), undefined).length < 600);
   });
 
   it('have a kind for every status', () => {

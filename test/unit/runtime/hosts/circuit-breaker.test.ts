@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Circuit } from '../../../../runtime/hosts/circuit.js';
+import { CircuitBreaker } from '../../../../runtime/hosts/circuit-breaker.js';
 
 function makeCircuit() {
   const clock = { now: 1000 };
-  return { clock, circuit: new Circuit('Model x', () => clock.now) };
+  return { clock, circuit: new CircuitBreaker('Model x', () => clock.now) };
 }
 
 describe('circuit', () => {

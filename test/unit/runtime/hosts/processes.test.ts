@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Effort } from '../../../../runtime/hosts/effort.js';
+import { CpuMeter } from '../../../../runtime/hosts/processes.js';
 
 /** A process that runs a script, once it has said that it is ready. */
 async function started(script: string) {
@@ -18,7 +18,7 @@ async function spentBy(script: string, signal?: NodeJS.Signals) {
   try {
     if (signal) child.kill(signal);
     await delay(200);
-    const effort = new Effort(child.pid);
+    const effort = new CpuMeter(child.pid);
     const spent = { workedMs: 0, idleMs: 0 };
     for (let round = 0; round < 10; round += 1) {
       await delay(50);
@@ -47,7 +47,7 @@ describe('the effort of a process', { skip: process.platform === 'linux' ? false
   });
 
   it('is all idle where the process is gone', async () => {
-    const effort = new Effort(2 ** 22 - 1);
+    const effort = new CpuMeter(2 ** 22 - 1);
     await delay(20);
     const { workedMs, idleMs } = effort.take();
     assert.equal(workedMs, 0);

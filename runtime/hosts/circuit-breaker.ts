@@ -11,7 +11,7 @@ const BACK_OFF_MS = 100;
  * Counts the crashes of one thing, whatever it answered between them: what crashes now and then takes others' requests with it each time. Each crash delays the next start (100 ms, 200 ms); the third within 60 s opens the circuit for 10 s,
  * and one more after that for twice as long, up to 60 s. A quiet minute forgets all.
  */
-export class Circuit {
+export class CircuitBreaker {
   readonly #name: string;
   readonly #now: () => number;
   #failures: number[] = [];
