@@ -304,14 +304,13 @@ describe('tidy', () => {
     );
   });
 
-  it('tells in docs/adding.md of files and folders that are there', () => {
-    const named = [...text('docs/adding.md').matchAll(/`((?:runtime|gateway|schemas|native|cli|test|scripts)\/[^`\s<>{}*]+)`/g)].map(
-      ([, path]) => path!,
+  it('tells in docs/adding.md and of the architecture of files and folders that are there', () => {
+    const pages = ['docs/adding.md', 'docs/architecture.md', ...below('docs/architecture')];
+    const path = /`((?:accounts|bench|cli|deploy|gateway|models|native|runtime|schemas|scripts|test|web)\/[^`\s<>{}*]+)`/g;
+    const gone = pages.flatMap((page) =>
+      [...text(page).matchAll(path)].filter(([, named]) => !existsSync(join(ROOT, named!))).map(([, named]) => `${page}: ${named}`),
     );
-    assert.deepEqual(
-      named.filter((path) => !existsSync(join(ROOT, path))),
-      [],
-    );
+    assert.deepEqual(gone, []);
   });
 
   it('adds a service in the two places that docs/adding.md names', () => {
