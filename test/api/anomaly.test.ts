@@ -9,7 +9,7 @@ import { loadCore } from '../../native/core.js';
 import { BACKENDS } from '../../runtime/ml/anomaly/backends.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { type Scenario, type Stage, scenarios } from '../support/scenario.js';
+import { type Expected, expectations, type Scenario, type Stage, scenarios } from '../support/scenario.js';
 import { openSomeServices } from '../support/services.js';
 
 interface Staged extends Runtime {
@@ -65,15 +65,21 @@ let version = '';
 let flagged = 0;
 
 const table = (base: string): Scenario[] => {
-  const post = (verb: string, body: unknown, more: Partial<Scenario> = {}): Scenario => ({
-    name: `${verb} ${more.status ?? 200} ${JSON.stringify(typeof body === 'function' ? 'later' : body).slice(0, 90)}`,
+  const row = (name: string, verb: string, body: unknown, expected: Expected = {}): Scenario => ({
+    name,
     method: 'POST',
     path: `${base}/${verb}`,
     body,
-    ...more,
+    ...expectations(expected),
   });
-  const refused = (verb: string, body: unknown, status: number, contains: readonly string[], name?: string): Scenario =>
-    post(verb, body, { status, contains, lacks: [tmpdir()], ...(name ? { name } : {}) });
+  const post = (verb: string, body: unknown, expected: Expected = {}): Scenario => {
+    const { status = 200 } = expectations(expected);
+    return row(`${verb} ${status} ${JSON.stringify(typeof body === 'function' ? 'later' : body).slice(0, 90)}`, verb, body, expected);
+  };
+  const refused = (verb: string, body: unknown, status: number, contains: readonly string[], name?: string): Scenario => {
+    const expected = { status, contains, lacks: [tmpdir()] };
+    return name === undefined ? post(verb, body, expected) : row(name, verb, body, expected);
+  };
   const fit = (more: object): object => ({ model: 'x', backend: 'hbos', data: ROWS, ...more });
 
   return [
@@ -86,7 +92,10 @@ const table = (base: string): Scenario[] => {
         assert.deepEqual(body.categories, ['legacy', 'fast', 'distance', 'clustering', 'ensemble', 'streaming', 'deep_learning']);
         assert.deepEqual(body.data.map((one: { backend: string }) => one.backend).sort(), [...loadCore().anomalyBackends()].sort());
         const legacy = body.data.filter((one: { is_legacy: boolean }) => one.is_legacy);
-        assert.deepEqual(legacy.map((one: { backend: string }) => one.backend), ['isolation_forest', 'local_outlier_factor', 'one_class_svm', 'autoencoder']); // biome-ignore format: short
+        assert.deepEqual(
+          legacy.map((one: { backend: string }) => one.backend),
+          ['isolation_forest', 'local_outlier_factor', 'one_class_svm', 'autoencoder'],
+        );
         for (const one of body.data)
           for (const key of ['name', 'description', 'category', 'speed', 'memory', 'parameters', 'best_for'])
             assert.ok(one[key].length > 0, key);
@@ -113,21 +122,75 @@ const table = (base: string): Scenario[] => {
     // Bad fits
     refused('fit', fit({ data: [] }), 400, ['at least 2']),
     refused('fit', fit({ data: [[1, 2]] }), 400, ['data has 1 rows', 'at least 2']),
-    refused('fit', fit({ data: [[1, 2], [3]] }), 400, ['row 1 has 1 column, row 0 has 2']), // biome-ignore format: one row
+    refused('fit', fit({ data: [[1, 2], [3]] }), 400, ['row 1 has 1 column, row 0 has 2']),
     refused('fit', fit({ data: [[1, 2], 5] }), 400, ['row 1 is 5']),
     refused('fit', fit({ data: [1, 2, 3] }), 400, ['row 0 is 1']),
     refused('fit', fit({ data: [[], []] }), 400, ['row 0 is empty']),
-    refused('fit', fit({ data: [[1, 2], [3, 'x']] }), 400, ['row 1, column 1 is \\"x\\"', '"loc":["body","data",1,1]']), // biome-ignore format: one row
-    refused('fit', fit({ data: [[1, 2], [null, 4]] }), 400, ['row 1, column 0 is null']), // biome-ignore format: one row
-    refused('fit', fit({ data: [[1, 2], [true, 4]] }), 400, ['row 1, column 0 is true']), // biome-ignore format: one row
-    refused('fit', fit({ data: [[1, 2], ['NaN', 4]] }), 400, ['row 1, column 0 is \\"NaN\\"']), // biome-ignore format: one row
-    post('fit', '{"backend":"hbos","data":[[1,2],[1e999,4]]}', {
-      name: 'fit 400 infinity', status: 400, headers: { 'content-type': 'application/json' }, contains: ['row 1, column 0 is Infinity (a number too large for 64 bits)', '"input":"Infinity (a'],
-    }), // biome-ignore format: one row
-    post('fit', '{"backend":"hbos","data":[[1,2],[NaN,4]]}', {
-      name: 'fit 422 NaN is no JSON', status: 422, headers: { 'content-type': 'application/json' }, contains: ['position 33'],
-    }), // biome-ignore format: one row
-    refused('fit', fit({ data: [[1, 2], [1e101, 4]] }), 400, ['row 1, column 0 is 1e+101']), // biome-ignore format: one row
+    refused(
+      'fit',
+      fit({
+        data: [
+          [1, 2],
+          [3, 'x'],
+        ],
+      }),
+      400,
+      ['row 1, column 1 is \\"x\\"', '"loc":["body","data",1,1]'],
+    ),
+    refused(
+      'fit',
+      fit({
+        data: [
+          [1, 2],
+          [null, 4],
+        ],
+      }),
+      400,
+      ['row 1, column 0 is null'],
+    ),
+    refused(
+      'fit',
+      fit({
+        data: [
+          [1, 2],
+          [true, 4],
+        ],
+      }),
+      400,
+      ['row 1, column 0 is true'],
+    ),
+    refused(
+      'fit',
+      fit({
+        data: [
+          [1, 2],
+          ['NaN', 4],
+        ],
+      }),
+      400,
+      ['row 1, column 0 is \\"NaN\\"'],
+    ),
+    row('fit 400 infinity', 'fit', '{"backend":"hbos","data":[[1,2],[1e999,4]]}', {
+      status: 400,
+      headers: { 'content-type': 'application/json' },
+      contains: ['row 1, column 0 is Infinity (a number too large for 64 bits)', '"input":"Infinity (a'],
+    }),
+    row('fit 422 NaN is no JSON', 'fit', '{"backend":"hbos","data":[[1,2],[NaN,4]]}', {
+      status: 422,
+      headers: { 'content-type': 'application/json' },
+      contains: ['position 33'],
+    }),
+    refused(
+      'fit',
+      fit({
+        data: [
+          [1, 2],
+          [1e101, 4],
+        ],
+      }),
+      400,
+      ['row 1, column 0 is 1e+101'],
+    ),
     refused('fit', fit({ data: 'rows' }), 422, ['body.data: must be array']),
     refused('fit', {}, 422, ['body.data: is required']),
     refused('fit', fit({ contamination: 0 }), 422, ['body.contamination', 'must be > 0']),
@@ -136,14 +199,16 @@ const table = (base: string): Scenario[] => {
     ...['fit', 'score', 'detect', 'save', 'load'].map((verb) =>
       refused(verb, fit({ backend: 'oracle' }), 422, ['body.backend: Unknown backend; must be one of', 'isolation_forest', 'oracle']),
     ),
-    post('score', '{"data":[[1,2]],"threshold":-1e999}', {
-      name: 'score 422 an infinite threshold', status: 422, headers: { 'content-type': 'application/json' },
+    row('score 422 an infinite threshold', 'score', '{"data":[[1,2]],"threshold":-1e999}', {
+      status: 422,
+      headers: { 'content-type': 'application/json' },
       contains: ['body.threshold', 'got -Infinity (a number too large for 64 bits)', '"input":"-Infinity (a'],
-    }), // biome-ignore format: one row
-    post('fit', '{"backend":"hbos","schema":{"a":"numeric"},"data":[{"a":1},{"a":-1e999}]}', {
-      name: 'fit 400 infinity in an object', status: 400, headers: { 'content-type': 'application/json' },
+    }),
+    row('fit 400 infinity in an object', 'fit', '{"backend":"hbos","schema":{"a":"numeric"},"data":[{"a":1},{"a":-1e999}]}', {
+      status: 400,
+      headers: { 'content-type': 'application/json' },
       contains: ['row 1, field \\"a\\" is -Infinity (a number too large for 64 bits)'],
-    }), // biome-ignore format: one row
+    }),
     refused('fit', fit({ normalization: 'softmax' }), 422, ['body.normalization']),
     refused('fit', fit({ epochs: 0 }), 422, ['body.epochs']),
     refused('fit', fit({ batch_size: 1e9 }), 422, ['body.batch_size']),
@@ -170,7 +235,13 @@ const table = (base: string): Scenario[] => {
       ['4200 columns', '4096'],
       'fit 413 too many columns',
     ),
-    refused('fit', () => fit({ data: Array.from({ length: 30_000 }, () => Array(280).fill(0)) }), 413, ['30000 rows of 280 columns', '8400000', '65 MiB', '8388608', '64 MiB'], 'fit 413 too many numbers'), // biome-ignore format: one row
+    refused(
+      'fit',
+      () => fit({ data: Array.from({ length: 30_000 }, () => Array(280).fill(0)) }),
+      413,
+      ['30000 rows of 280 columns', '8400000', '65 MiB', '8388608', '64 MiB'],
+      'fit 413 too many numbers',
+    ),
     refused('fit', () => ' '.repeat(65 * 2 ** 20), 413, ['67108864'], 'fit 413 too large a body'),
     {
       name: 'leaves nothing of fits that failed',
@@ -180,22 +251,24 @@ const table = (base: string): Scenario[] => {
 
     // All twelve
     ...BACKENDS.map(({ backend }) =>
-      post('fit', { model: 'all', backend, data: ROWS, overwrite: true, epochs: 5 }, {
-        name: `fits ${backend}`,
-        json: (body) => {
-          assert.deepEqual([body.object, body.model, body.backend, body.samples_fitted, body.status], ['fit_result', 'all', backend, 120, 'fitted']);
-          assert.deepEqual([body.base_name, body.versioned_name, body.overwrite, body.encoder], ['all', 'all', true, null]);
-          assert.deepEqual([body.model_params.backend, body.model_params.contamination, body.model_params.input_dim], [backend, 0.1, 2]);
-          assert.ok(body.model_params.threshold > 0 && body.model_params.threshold < 1 && body.training_time_ms > 0);
-          assert.equal(body.saved_path, shelf(`all_${backend}.pkl`));
-          assert.ok(existsSync(body.saved_path));
-        },
+      row(`fits ${backend}`, 'fit', { model: 'all', backend, data: ROWS, overwrite: true, epochs: 5 }, (body) => {
+        assert.deepEqual(
+          [body.object, body.model, body.backend, body.samples_fitted, body.status],
+          ['fit_result', 'all', backend, 120, 'fitted'],
+        );
+        assert.deepEqual([body.base_name, body.versioned_name, body.overwrite, body.encoder], ['all', 'all', true, null]);
+        assert.deepEqual([body.model_params.backend, body.model_params.contamination, body.model_params.input_dim], [backend, 0.1, 2]);
+        assert.ok(body.model_params.threshold > 0 && body.model_params.threshold < 1 && body.training_time_ms > 0);
+        assert.equal(body.saved_path, shelf(`all_${backend}.pkl`));
+        assert.ok(existsSync(body.saved_path));
       }),
-    ), // biome-ignore format: one row
+    ),
     ...BACKENDS.map(({ backend }) =>
-      post('score', { model: 'all', backend, data: [...ROWS, ODD], explain: true, feature_names: ['a', 'b'] }, {
-        name: `scores by ${backend}`,
-        json: (body) => {
+      row(
+        `scores by ${backend}`,
+        'score',
+        { model: 'all', backend, data: [...ROWS, ODD], explain: true, feature_names: ['a', 'b'] },
+        (body) => {
           assert.deepEqual([body.object, body.model, body.backend, body.total_count, body.data.length], ['list', 'all', backend, 121, 121]);
           const odd = body.data[120];
           const flagged = body.data.filter((one: { is_anomaly: boolean }) => one.is_anomaly).length;
@@ -209,49 +282,35 @@ const table = (base: string): Scenario[] => {
             assert.deepEqual(Object.keys(one.contributions), ['a', 'b']);
           }
         },
-      }),
-    ), // biome-ignore format: one row
-    post('detect', { model: 'all', backend: 'ecod', data: [...ROWS, ODD] }, {
-      name: 'detects what score flags',
-      json: (body) => {
-        assert.deepEqual([body.object, body.model, body.backend], ['list', 'all', 'ecod']);
-        assert.ok(body.data.length >= 10 && body.data.length <= 16);
-        assert.deepEqual([body.total_count, body.summary.anomalies_detected], [body.data.length, body.data.length]);
-        assert.deepEqual(Object.keys(body.data[0]), ['index', 'score', 'raw_score']);
-        assert.equal(body.data.at(-1).index, 120);
-        for (const one of body.data) assert.ok(one.score > body.summary.threshold);
-      },
-    }), // biome-ignore format: one row
+      ),
+    ),
+    row('detects what score flags', 'detect', { model: 'all', backend: 'ecod', data: [...ROWS, ODD] }, (body) => {
+      assert.deepEqual([body.object, body.model, body.backend], ['list', 'all', 'ecod']);
+      assert.ok(body.data.length >= 10 && body.data.length <= 16);
+      assert.deepEqual([body.total_count, body.summary.anomalies_detected], [body.data.length, body.data.length]);
+      assert.deepEqual(Object.keys(body.data[0]), ['index', 'score', 'raw_score']);
+      assert.equal(body.data.at(-1).index, 120);
+      for (const one of body.data) assert.ok(one.score > body.summary.threshold);
+    }),
 
     // Thresholds and normalisations
-    post(
-      'score',
-      { model: 'all', backend: 'ecod', data: ROWS, threshold: 0.95 },
-      { json: (body) => assert.equal(body.summary.threshold, 0.95) },
+    post('score', { model: 'all', backend: 'ecod', data: ROWS, threshold: 0.95 }, (body) => assert.equal(body.summary.threshold, 0.95)),
+    post('score', { model: 'all', backend: 'ecod', data: ROWS, threshold: -1 }, (body) =>
+      assert.deepEqual([body.summary.anomaly_count, body.summary.threshold], [120, -1]),
     ),
-    post(
-      'score',
-      { model: 'all', backend: 'ecod', data: ROWS, threshold: -1 },
-      { json: (body) => assert.deepEqual([body.summary.anomaly_count, body.summary.threshold], [120, -1]) },
-    ),
-    post('score', { model: 'all', backend: 'ecod', data: ROWS, threshold: 0 }, { json: (body) => assert.ok(body.summary.threshold > 0.5) }),
-    post(
-      'score',
-      { model: 'all', backend: 'ecod', data: [] },
-      { json: (body) => assert.deepEqual([body.data, body.summary.anomaly_rate], [[], 0]) },
-    ),
+    post('score', { model: 'all', backend: 'ecod', data: ROWS, threshold: 0 }, (body) => assert.ok(body.summary.threshold > 0.5)),
+    post('score', { model: 'all', backend: 'ecod', data: [] }, (body) => assert.deepEqual([body.data, body.summary.anomaly_rate], [[], 0])),
     refused('score', { model: 'all', backend: 'ecod', data: ROWS, threshold: 'high' }, 422, ['body.threshold']),
     post('fit', fit({ model: 'plain', normalization: 'raw', overwrite: true })),
-    post('score', { model: 'plain', backend: 'hbos', normalization: 'raw', data: [ODD, [0, 10]] }, {
-      json: (body) => {
-        for (const one of body.data) assert.equal(one.score, one.raw_score);
-        assert.deepEqual(body.data.map((one: { is_anomaly: boolean }) => one.is_anomaly), [true, false]); // biome-ignore format: short
-      },
-    }), // biome-ignore format: one row
-    post(
-      'score',
-      { model: 'plain', backend: 'hbos', data: [ODD] },
-      { name: 'scores by the normalisation of the fit', json: (body) => assert.equal(body.data[0].score, body.data[0].raw_score) },
+    post('score', { model: 'plain', backend: 'hbos', normalization: 'raw', data: [ODD, [0, 10]] }, (body) => {
+      for (const one of body.data) assert.equal(one.score, one.raw_score);
+      assert.deepEqual(
+        body.data.map((one: { is_anomaly: boolean }) => one.is_anomaly),
+        [true, false],
+      );
+    }),
+    row('scores by the normalisation of the fit', 'score', { model: 'plain', backend: 'hbos', data: [ODD] }, (body) =>
+      assert.equal(body.data[0].score, body.data[0].raw_score),
     ),
     refused('score', { model: 'plain', backend: 'hbos', normalization: 'zscore', data: [ODD] }, 400, [
       'Model not fitted with normalization \\"zscore\\"',
@@ -261,16 +320,36 @@ const table = (base: string): Scenario[] => {
 
     // Rows that do not fit the model
     refused('score', { model: 'all', backend: 'ecod', data: [[1, 2, 3]] }, 400, ['3 columns', 'fitted with 2']),
-    refused('score', { model: 'all', backend: 'ecod', data: [[1, 2], [1]] }, 400, ['row 1 has 1 column']), // biome-ignore format: one row
-    refused('score', { model: 'all', backend: 'ecod', data: [[1, 2], [1, 'x']] }, 400, ['row 1, column 1 is \\"x\\"']), // biome-ignore format: one row
+    refused('score', { model: 'all', backend: 'ecod', data: [[1, 2], [1]] }, 400, ['row 1 has 1 column']),
+    refused(
+      'score',
+      {
+        model: 'all',
+        backend: 'ecod',
+        data: [
+          [1, 2],
+          [1, 'x'],
+        ],
+      },
+      400,
+      ['row 1, column 1 is \\"x\\"'],
+    ),
     refused('score', { model: 'all', backend: 'ecod', data: [{ a: 1 }] }, 400, ['rows are objects', 'no encoder']),
     refused('score', { model: 'all', backend: 'ecod', data: [ODD], explain: true, feature_names: ['a'] }, 400, ['1 names', '2 columns']),
-    refused('score', () => ({ model: 'all', backend: 'ecod', data: Array(500_001).fill([1, 2]), explain: true }), 413, ['1000002 contributions'], 'score 413 too much to explain'), // biome-ignore format: one row
+    refused(
+      'score',
+      () => ({ model: 'all', backend: 'ecod', data: Array(500_001).fill([1, 2]), explain: true }),
+      413,
+      ['1000002 contributions'],
+      'score 413 too much to explain',
+    ),
 
     // Objects, versions
-    post('fit', { model: 'logins', backend: 'ecod', data: LOGINS, schema: SCHEMA, description: 'Who logs in' }, {
-      name: 'fits objects as a new version',
-      json: (body) => {
+    row(
+      'fits objects as a new version',
+      'fit',
+      { model: 'logins', backend: 'ecod', data: LOGINS, schema: SCHEMA, description: 'Who logs in' },
+      (body) => {
         version = body.model;
         assert.match(version, VERSION);
         assert.deepEqual([body.base_name, body.versioned_name, body.overwrite], ['logins', version, false]);
@@ -281,47 +360,56 @@ const table = (base: string): Scenario[] => {
         assert.deepEqual(encoder.encoders.agent, { type: 'onehot', categories: ['curl', 'firefox'] });
         assert.deepEqual(JSON.parse(readFileSync(shelf(`${version}.metadata.json`), 'utf8')), { description: 'Who logs in' });
       },
-    }), // biome-ignore format: one row
+    ),
     ...['logins', 'logins-latest'].map((model) =>
-      post('score', { model, backend: 'ecod', data: [LOGINS[0], { bytes: 1e9, agent: 'nmap' }], explain: true }, {
-        name: `scores ${model}`,
-        json: (body) => {
+      row(
+        `scores ${model}`,
+        'score',
+        { model, backend: 'ecod', data: [LOGINS[0], { bytes: 1e9, agent: 'nmap' }], explain: true },
+        (body) => {
           assert.equal(body.model, version);
           assert.deepEqual(Object.keys(body.data[0].contributions), ['agent_curl', 'agent_firefox', 'bytes', 'ip', 'vip']);
           assert.ok(body.data[1].score > body.data[0].score);
         },
-      }),
-    ), // biome-ignore format: one row
-    post('detect', { model: 'logins-latest', backend: 'ecod', data: LOGINS }, { json: (body) => assert.equal(body.model, version) }),
-    post('fit', { model: 'logins', backend: 'ecod', data: LOGINS, schema: SCHEMA }, {
-      name: 'fits a second version in the same second or a later one',
-      json: (body) => {
+      ),
+    ),
+    post('detect', { model: 'logins-latest', backend: 'ecod', data: LOGINS }, (body) => assert.equal(body.model, version)),
+    row(
+      'fits a second version in the same second or a later one',
+      'fit',
+      { model: 'logins', backend: 'ecod', data: LOGINS, schema: SCHEMA },
+      (body) => {
         assert.match(body.model, VERSION);
         assert.ok(body.model > version, `${body.model} after ${version}`);
         version = body.model;
       },
-    }), // biome-ignore format: one row
-    post('load', { model: 'logins-latest', backend: 'ecod' }, {
-      json: (body) => {
-        assert.deepEqual([body.object, body.model, body.backend, body.normalization], ['load_result', version, 'ecod', 'standardization']);
-        assert.deepEqual([body.filename, body.is_fitted, body.encoder_loaded, body.status], [`${version}_ecod.pkl`, true, true, 'loaded']);
-        assert.deepEqual(body.encoder_schema, SCHEMA);
-        assert.ok(body.threshold > 0);
-      },
-    }), // biome-ignore format: one row
+    ),
+    post('load', { model: 'logins-latest', backend: 'ecod' }, (body) => {
+      assert.deepEqual([body.object, body.model, body.backend, body.normalization], ['load_result', version, 'ecod', 'standardization']);
+      assert.deepEqual([body.filename, body.is_fitted, body.encoder_loaded, body.status], [`${version}_ecod.pkl`, true, true, 'loaded']);
+      assert.deepEqual(body.encoder_schema, SCHEMA);
+      assert.ok(body.threshold > 0);
+    }),
     refused('score', { model: 'logins', backend: 'ecod', data: [[1, 2]] }, 400, ['2 columns', 'fitted with 5']),
 
     // Saving, listing
-    post('save', { model: 'all', backend: 'ecod', description: 'Kept' }, {
-      json: (body) => {
-        assert.deepEqual([body.object, body.model, body.backend, body.filename, body.status], ['save_result', 'all', 'ecod', 'all_ecod.pkl', 'saved']);
-        assert.deepEqual([body.path, body.encoder_path], [shelf('all_ecod.pkl'), null]);
+    post('save', { model: 'all', backend: 'ecod', description: 'Kept' }, (body) => {
+      assert.deepEqual(
+        [body.object, body.model, body.backend, body.filename, body.status],
+        ['save_result', 'all', 'ecod', 'all_ecod.pkl', 'saved'],
+      );
+      assert.deepEqual([body.path, body.encoder_path], [shelf('all_ecod.pkl'), null]);
+    }),
+    row('saves a second time', 'save', { model: 'all', backend: 'ecod' }, (body) => assert.equal(body.status, 'saved')),
+    row(
+      'saves again what was removed behind its back',
+      'save',
+      () => {
+        rmSync(shelf('all_ecod.pkl'));
+        return { model: 'all', backend: 'ecod' };
       },
-    }), // biome-ignore format: one row
-    post('save', { model: 'all', backend: 'ecod' }, { name: 'saves a second time', json: (body) => assert.equal(body.status, 'saved') }),
-    post('save', () => { rmSync(shelf('all_ecod.pkl')); return { model: 'all', backend: 'ecod' }; }, {
-      name: 'saves again what was removed behind its back', json: () => assert.ok(existsSync(shelf('all_ecod.pkl'))),
-    }), // biome-ignore format: one row
+      () => assert.ok(existsSync(shelf('all_ecod.pkl'))),
+    ),
     {
       name: 'lists models, newest first',
       path: `${base}/models`,
@@ -346,53 +434,96 @@ const table = (base: string): Scenario[] => {
     },
 
     // Files of others
-    post('load', () => {
-      writeFileSync(shelf('hostile_ecod.pkl'), "cos\nsystem\n(S'touch owned'\ntR.");
-      return { model: 'hostile', backend: 'ecod' };
-    }, { name: 'load 422 hostile pickle', status: 422, contains: ['hostile_ecod.pkl', 'opcode GLOBAL at byte 0'] }), // biome-ignore format: one row
+    row(
+      'load 422 hostile pickle',
+      'load',
+      () => {
+        writeFileSync(shelf('hostile_ecod.pkl'), "cos\nsystem\n(S'touch owned'\ntR.");
+        return { model: 'hostile', backend: 'ecod' };
+      },
+      { status: 422, contains: ['hostile_ecod.pkl', 'opcode GLOBAL at byte 0'] },
+    ),
     post(
       'score',
       { model: 'hostile', backend: 'ecod', data: [ODD] },
       { status: 422, contains: ['hostile_ecod.pkl', 'opcode GLOBAL at byte 0'] },
     ),
-    post('load', () => {
-      writeFileSync(shelf('cut_ecod.pkl'), readFileSync(shelf('all_ecod.pkl')).subarray(0, 200));
-      return { model: 'cut', backend: 'ecod' };
-    }, { name: 'load 422 half a file', status: 422, contains: ['cut_ecod.pkl'] }), // biome-ignore format: one row
-    post('load', () => {
-      writeFileSync(shelf('plain_ecod.pkl'), Buffer.from('gAR9lC4=', 'base64'));
-      return { model: 'plain', backend: 'ecod' };
-    }, { name: 'load 422 a pickle of an empty dict', status: 422, contains: ['plain_ecod.pkl', 'no anomaly model'] }), // biome-ignore format: one row
-    post('load', () => {
-      writeFileSync(shelf('moved_knn.pkl'), readFileSync(shelf('all_ecod.pkl')));
-      return { model: 'moved', backend: 'knn' };
-    }, { name: 'load 422 the file of another backend', status: 422, contains: ['moved_knn.pkl', 'ecod'] }), // biome-ignore format: one row
-    post('score', () => {
-      writeFileSync(shelf('copy_ecod.pkl'), readFileSync(shelf('all_ecod.pkl')));
-      return { model: 'copy', backend: 'ecod', data: [ODD] };
-    }, { name: 'scores by a file that was copied in', json: (body) => assert.deepEqual([body.model, body.data[0].is_anomaly], ['copy', true]) }), // biome-ignore format: one row
+    row(
+      'load 422 half a file',
+      'load',
+      () => {
+        writeFileSync(shelf('cut_ecod.pkl'), readFileSync(shelf('all_ecod.pkl')).subarray(0, 200));
+        return { model: 'cut', backend: 'ecod' };
+      },
+      { status: 422, contains: ['cut_ecod.pkl'] },
+    ),
+    row(
+      'load 422 a pickle of an empty dict',
+      'load',
+      () => {
+        writeFileSync(shelf('plain_ecod.pkl'), Buffer.from('gAR9lC4=', 'base64'));
+        return { model: 'plain', backend: 'ecod' };
+      },
+      { status: 422, contains: ['plain_ecod.pkl', 'no anomaly model'] },
+    ),
+    row(
+      'load 422 the file of another backend',
+      'load',
+      () => {
+        writeFileSync(shelf('moved_knn.pkl'), readFileSync(shelf('all_ecod.pkl')));
+        return { model: 'moved', backend: 'knn' };
+      },
+      { status: 422, contains: ['moved_knn.pkl', 'ecod'] },
+    ),
+    row(
+      'scores by a file that was copied in',
+      'score',
+      () => {
+        writeFileSync(shelf('copy_ecod.pkl'), readFileSync(shelf('all_ecod.pkl')));
+        return { model: 'copy', backend: 'ecod', data: [ODD] };
+      },
+      (body) => assert.deepEqual([body.model, body.data[0].is_anomaly], ['copy', true]),
+    ),
 
     // Deleting
-    ...['.hidden.pkl', 'a..b_ecod.pkl', 'a%20b.pkl', 'CON.pkl'].map((filename): Scenario => ({
-      name: `delete 400 ${filename}`, method: 'DELETE', path: `${base}/models/${filename}`, status: 400,
-    })), // biome-ignore format: one row
-    ...['..%2Fx.pkl', '..', '%2e%2e%5cx.pkl', 'a%2Fb.pkl'].map((filename): Scenario => ({
-      name: `delete 404 ${filename} is no path`, method: 'DELETE', path: `${base}/models/${filename}`, status: 404,
-    })), // biome-ignore format: one row
-    ...['nobody_ecod.pkl', 'all_ecod', 'all_ecod_encoder.json', 'all.metadata.json'].map((filename): Scenario => ({
-      name: `delete 404 ${filename}`, method: 'DELETE', path: `${base}/models/${filename}`, status: 404, contains: [filename],
-    })), // biome-ignore format: one row
+    ...['.hidden.pkl', 'a..b_ecod.pkl', 'a%20b.pkl', 'CON.pkl'].map(
+      (filename): Scenario => ({
+        name: `delete 400 ${filename}`,
+        method: 'DELETE',
+        path: `${base}/models/${filename}`,
+        status: 400,
+      }),
+    ),
+    ...['..%2Fx.pkl', '..', '%2e%2e%5cx.pkl', 'a%2Fb.pkl'].map(
+      (filename): Scenario => ({
+        name: `delete 404 ${filename} is no path`,
+        method: 'DELETE',
+        path: `${base}/models/${filename}`,
+        status: 404,
+      }),
+    ),
+    ...['nobody_ecod.pkl', 'all_ecod', 'all_ecod_encoder.json', 'all.metadata.json'].map(
+      (filename): Scenario => ({
+        name: `delete 404 ${filename}`,
+        method: 'DELETE',
+        path: `${base}/models/${filename}`,
+        status: 404,
+        contains: [filename],
+      }),
+    ),
     {
       name: 'deletes a model with its encoder and description',
       method: 'DELETE',
       path: () => `${base}/models/${version}_ecod.pkl`,
       json: (body) => {
         assert.deepEqual(body, { object: 'delete_result', filename: `${version}_ecod.pkl`, deleted: true });
-        assert.deepEqual(files().filter((name) => name.startsWith(version)), []); // biome-ignore format: short
+        assert.deepEqual(
+          files().filter((name) => name.startsWith(version)),
+          [],
+        );
       },
     },
-    post('score', () => ({ model: version, backend: 'ecod', data: LOGINS }), {
-      name: 'forgets a deleted model',
+    row('forgets a deleted model', 'score', () => ({ model: version, backend: 'ecod', data: LOGINS }), {
       status: 400,
       contains: ['Model not fitted'],
     }),
@@ -406,26 +537,33 @@ const table = (base: string): Scenario[] => {
 
     // What the reference system's tests check
     ...['ecod', 'hbos', 'isolation_forest'].flatMap((backend) => [
-      post('fit', { model: 'normal', backend, data: NORMAL, overwrite: true }, { name: `fits normal rows by ${backend}` }),
-      post('score', { model: 'normal', backend, data: [...NORMAL, [10, 10]] }, {
-        name: `scores (10, 10) above the mean of normal rows by ${backend}`,
-        json: ({ data }) => {
+      row(`fits normal rows by ${backend}`, 'fit', { model: 'normal', backend, data: NORMAL, overwrite: true }),
+      row(
+        `scores (10, 10) above the mean of normal rows by ${backend}`,
+        'score',
+        { model: 'normal', backend, data: [...NORMAL, [10, 10]] },
+        ({ data }) => {
           const scores = data.map((one: { score: number }) => one.score);
           for (const score of scores) assert.ok(score >= 0 && score <= 1, String(score));
           assert.ok(scores[100] > scores.slice(0, 100).reduce((a: number, b: number) => a + b) / 100);
         },
-      }),
+      ),
       ...[0.1, 0.9].map((threshold) =>
-        post('score', { model: 'normal', backend, data: NORMAL, threshold }, {
-          name: `flags by ${backend} what is above ${threshold}`,
-          json: ({ data, summary }) => {
-            assert.deepEqual([summary.threshold, summary.anomaly_count], [threshold, data.filter(({ score }: { score: number }) => score > threshold).length]);
+        row(
+          `flags by ${backend} what is above ${threshold}`,
+          'score',
+          { model: 'normal', backend, data: NORMAL, threshold },
+          ({ data, summary }) => {
+            assert.deepEqual(
+              [summary.threshold, summary.anomaly_count],
+              [threshold, data.filter(({ score }: { score: number }) => score > threshold).length],
+            );
             if (threshold === 0.1) flagged = summary.anomaly_count;
             else assert.ok(flagged >= summary.anomaly_count && flagged > 0, `${flagged}, ${summary.anomaly_count}`);
           },
-        }),
+        ),
       ),
-    ]), // biome-ignore format: one row
+    ]),
   ];
 };
 

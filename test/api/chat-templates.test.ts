@@ -75,8 +75,13 @@ const CONVERSATIONS: Record<string, Messages> = {
   'a system message': [{ role: 'system', content: 'Be brief.' }, hello],
   'a developer message': [{ role: 'developer', content: 'Be brief.' }, hello],
   'two user messages in a row': [{ role: 'user', content: 'well' }, hello],
-  'a system message in the middle': [{ role: 'user', content: 'well' }, { role: 'assistant', content: 'yes' }, { role: 'system', content: 'Be brief.' }, hello],
-}; // biome-ignore format: rows
+  'a system message in the middle': [
+    { role: 'user', content: 'well' },
+    { role: 'assistant', content: 'yes' },
+    { role: 'system', content: 'Be brief.' },
+    hello,
+  ],
+};
 const TOOL = {
   type: 'function',
   function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
@@ -84,7 +89,9 @@ const TOOL = {
 
 const table: Scenario[] = [
   ...['no-system', 'strict'].flatMap((name) => [
-    ...Object.entries(CONVERSATIONS).map(([kind, messages]) => chat(`${kind} for a template that is ${name}`, `odd/${name}.gguf`, messages, greets)),
+    ...Object.entries(CONVERSATIONS).map(([kind, messages]) =>
+      chat(`${kind} for a template that is ${name}`, `odd/${name}.gguf`, messages, greets),
+    ),
     chat(`tools for a template that is ${name}`, `odd/${name}.gguf`, [{ role: 'user', content: 'weather' }], {
       more: { tools: [TOOL] },
       json: (body) => assert.equal(body.choices[0].message.tool_calls[0].function.name, 'get_weather'),
@@ -98,7 +105,15 @@ const table: Scenario[] = [
       },
     },
   ]),
-  chat('a system message for an ONNX template that refuses it', 'tiny/no-system', [{ role: 'system', content: 'z' }, { role: 'user', content: 'hi' }], says(TRIGGERED_ANSWER)),
+  chat(
+    'a system message for an ONNX template that refuses it',
+    'tiny/no-system',
+    [
+      { role: 'system', content: 'z' },
+      { role: 'user', content: 'hi' },
+    ],
+    says(TRIGGERED_ANSWER),
+  ),
   ...['bare', 'broken'].flatMap((name): Scenario[] => [
     chat(`ChatML for a model whose template is ${name}`, `odd/${name}.gguf`, CONVERSATIONS['a system message']!, greets),
     {
@@ -108,19 +123,34 @@ const table: Scenario[] = [
     },
   ]),
   chat('an ONNX export without a template', 'tiny/bare', [{ role: 'user', content: 'hi' }], says(ANSWER)),
-  { name: 'is told before it is loaded', path: '/v1/models/odd%2Fbare.gguf/capabilities', json: ({ capabilities }) => assert.equal(capabilities.chat_template, 'chatml') },
+  {
+    name: 'is told before it is loaded',
+    path: '/v1/models/odd%2Fbare.gguf/capabilities',
+    json: ({ capabilities }) => assert.equal(capabilities.chat_template, 'chatml'),
+  },
   ...[CHATML_TEMPLATE, 'chatml', 'odd/shout.jinja', join(dataDir, 'outside.jinja')].flatMap((setting) => [
-    chat(`a template of the request (${setting.slice(0, 12)})`, 'odd/doubling.gguf', [hello], { ...greets, more: { extra_body: { chat_template: setting } } }),
+    chat(`a template of the request (${setting.slice(0, 12)})`, 'odd/doubling.gguf', [hello], {
+      ...greets,
+      more: { extra_body: { chat_template: setting } },
+    }),
     chat('as a member of its own', 'odd/doubling.gguf', [hello], { ...greets, more: { chat_template: setting } }),
   ]),
   ...['vicunja', 'odd/none.jinja', '../outside.jinja', '/etc/passwd', '{% if %}'].map((setting) =>
-    chat(`a template that is none: ${setting}`, 'odd/bare.gguf', [hello], { status: 422, contains: ['template'], lacks: ['root:'], more: { chat_template: setting } }),
+    chat(`a template that is none: ${setting}`, 'odd/bare.gguf', [hello], {
+      status: 422,
+      contains: ['template'],
+      lacks: ['root:'],
+      more: { chat_template: setting },
+    }),
   ),
   ...['odd/doubling.gguf', 'tiny/doubling'].map((model) =>
     chat(`a template that doubles a text (${model})`, model, [hello], { status: 422, contains: ['chat template', 'more than'] }),
   ),
-  chat('a tokenizer whose pattern takes forever', 'tiny/hostile', [{ role: 'user', content: `${'a'.repeat(40)}!` }], { status: 422, contains: ['tokenizer.json'] }),
-]; // biome-ignore format: rows
+  chat('a tokenizer whose pattern takes forever', 'tiny/hostile', [{ role: 'user', content: `${'a'.repeat(40)}!` }], {
+    status: 422,
+    contains: ['tokenizer.json'],
+  }),
+];
 
 scenarios<Runtime>(
   'chat by templates of any kind',

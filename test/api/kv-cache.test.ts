@@ -9,7 +9,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { puppetPath } from '../support/models/cache.js';
 import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
-import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
+import { ANY_EVENTS, type Expected, expectations, type Scenario, scenarios } from '../support/scenario.js';
 
 const dataDir = emptyDataDir();
 const folder = join(dataDir, 'cache', 'kv');
@@ -43,35 +43,38 @@ let prepared = '';
 let answered = '';
 let bare = '';
 
-const post = (
-  name: string,
-  path: string,
-  body: () => unknown,
-  rest: Omit<Scenario, 'name' | 'path' | 'body' | 'method'> = {},
-): Scenario => {
-  return { name, method: 'POST', path, body, ...rest };
-};
-const chat = (name: string, more: () => object, rest: Omit<Scenario, 'name' | 'path' | 'body' | 'method'>): Scenario =>
-  post(name, '/v1/chat/completions', () => ({ model, temperature: 0, messages: [SYSTEM, QUESTION], ...more() }), rest);
+const post = (name: string, path: string, body: () => unknown, expected: Expected = {}): Scenario => ({
+  name,
+  method: 'POST',
+  path,
+  body,
+  ...expectations(expected),
+});
+const chat = (name: string, more: () => object, expected: Expected): Scenario =>
+  post(name, '/v1/chat/completions', () => ({ model, temperature: 0, messages: [SYSTEM, QUESTION], ...more() }), expected);
 
 const table: Scenario[] = [
   { name: 'an empty cache', path: '/v1/cache', json: (body) => assert.deepEqual(body, { entries: [], count: 0 }) },
-  post('preparing decodes and saves', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM], pinned: true }), {
-    json: (body) => {
+  post(
+    'preparing decodes and saves',
+    '/v1/cache/prepare',
+    () => ({ model, messages: [SYSTEM], pinned: true }),
+    (body) => {
       assert.match(body.cache_key, KEY);
       assert.deepEqual([body.model, body.segments.map((one: { type: string }) => one.type)], [model, ['system']]);
       assert.ok(body.token_count > 50 && body.size_bytes > 1000, JSON.stringify(body));
       prepared = body.cache_key;
-      assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.kvstate')), [`${prepared}.kvstate`]); // biome-ignore format: a row
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.endsWith('.kvstate')),
+        [`${prepared}.kvstate`],
+      );
     },
-  }),
+  ),
   post(
     'preparing the same again gives the same key',
     '/v1/cache/prepare',
     () => ({ model, messages: [SYSTEM], tools: null, pinned: null, ttl: null, warm: null }),
-    {
-      json: (body) => assert.equal(body.cache_key, prepared),
-    },
+    (body) => assert.equal(body.cache_key, prepared),
   ),
   {
     name: 'it is listed',
@@ -86,27 +89,36 @@ const table: Scenario[] = [
     'it covers a conversation with its beginning',
     '/v1/cache/validate',
     () => ({ cache_key: prepared, model, messages: [SYSTEM, QUESTION] }),
-    {
-      json: (body) => {
-        assert.deepEqual([body.status, body.cache_key, body.invalidated_at, body.reason], ['hit', prepared, null, 'full_match']);
-        assert.ok(body.reusable_tokens > 50);
-      },
+    (body) => {
+      assert.deepEqual([body.status, body.cache_key, body.invalidated_at, body.reason], ['hit', prepared, null, 'full_match']);
+      assert.ok(body.reusable_tokens > 50);
     },
   ),
-  post('it does not cover another', '/v1/cache/validate', () => ({ cache_key: prepared, model, messages: [QUESTION] }), {
-    json: (body) => assert.deepEqual([body.status, body.reusable_tokens, body.reason], ['miss', 0, 'no_match']),
-  }),
-  post('an unknown key', '/v1/cache/validate', () => ({ cache_key: 'f'.repeat(24), model, messages: [QUESTION] }), {
-    json: (body) => assert.deepEqual([body.status, body.reason], ['miss', 'cache_key_not_found']),
-  }),
-  post('another model', '/v1/cache/validate', () => ({ cache_key: prepared, model: 'other', messages: [SYSTEM] }), {
-    json: async (body) => {
+  post(
+    'it does not cover another',
+    '/v1/cache/validate',
+    () => ({ cache_key: prepared, model, messages: [QUESTION] }),
+    (body) => assert.deepEqual([body.status, body.reusable_tokens, body.reason], ['miss', 0, 'no_match']),
+  ),
+  post(
+    'an unknown key',
+    '/v1/cache/validate',
+    () => ({ cache_key: 'f'.repeat(24), model, messages: [QUESTION] }),
+    (body) => assert.deepEqual([body.status, body.reason], ['miss', 'cache_key_not_found']),
+  ),
+  post(
+    'another model',
+    '/v1/cache/validate',
+    () => ({ cache_key: prepared, model: 'other', messages: [SYSTEM] }),
+    async (body) => {
       assert.match(body.reason, /^model_mismatch: /);
       await stage.restart();
     },
-  }),
-  chat('after a restart a chat goes on from the prepared state', () => ({ cache_key: prepared, return_cache_key: true }), {
-    json: (body) => {
+  ),
+  chat(
+    'after a restart a chat goes on from the prepared state',
+    () => ({ cache_key: prepared, return_cache_key: true }),
+    (body) => {
       assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
       const { x_cache: report, usage } = body;
       assert.deepEqual([report.hit, report.status, report.cache_key], [true, 'hit', prepared]);
@@ -115,56 +127,74 @@ const table: Scenario[] = [
       assert.ok(report.cached_tokens > usage.prompt_tokens);
       answered = report.new_cache_key;
     },
-  }),
-  chat('the next turn goes on from the answer', () => ({
-    cache_key: answered,
-    stream: true,
-    messages: [SYSTEM, QUESTION, { role: 'assistant', content: PUPPET_SCRIPTS.hello.answer }, { role: 'user', content: 'hello' }],
-  }), {
-    events: [ANY_EVENTS, /"status":"hit"/, '[DONE]'],
-    json: (_body, answer) => {
-      assert.match(answer.text, /event: x_cache\ndata: \{"hit":true,"status":"hit".*\}\n\ndata: \[DONE\]/);
-      const report = JSON.parse(answer.events.at(-2)!);
-      assert.ok(report.reused_tokens > 60, JSON.stringify(report));
-      assert.equal(report.new_cache_key, null);
+  ),
+  chat(
+    'the next turn goes on from the answer',
+    () => ({
+      cache_key: answered,
+      stream: true,
+      messages: [SYSTEM, QUESTION, { role: 'assistant', content: PUPPET_SCRIPTS.hello.answer }, { role: 'user', content: 'hello' }],
+    }),
+    {
+      events: [ANY_EVENTS, /"status":"hit"/, '[DONE]'],
+      json: (_body, answer) => {
+        assert.match(answer.text, /event: x_cache\ndata: \{"hit":true,"status":"hit".*\}\n\ndata: \[DONE\]/);
+        const report = JSON.parse(answer.events.at(-2)!);
+        assert.ok(report.reused_tokens > 60, JSON.stringify(report));
+        assert.equal(report.new_cache_key, null);
+      },
     },
-  }), // biome-ignore format: rows
+  ),
   ...[
     { n_ctx: 2048, n_slots: 4, kv_unified: false },
     { n_ctx: 2048, n_slots: 8, kv_unified: false },
     { n_ctx: 4096, n_slots: 2, kv_unified: true },
-  ].map(
-    (shape) =>
-    chat(`another buffer takes the state of an answer: ${JSON.stringify(shape)}`, () => ({
-      ...shape,
-      cache_key: answered,
-      messages: [SYSTEM, QUESTION, { role: 'assistant', content: PUPPET_SCRIPTS.hello.answer }, { role: 'user', content: 'hello' }],
-    }), {
-      json: (body) => {
+  ].map((shape) =>
+    chat(
+      `another buffer takes the state of an answer: ${JSON.stringify(shape)}`,
+      () => ({
+        ...shape,
+        cache_key: answered,
+        messages: [SYSTEM, QUESTION, { role: 'assistant', content: PUPPET_SCRIPTS.hello.answer }, { role: 'user', content: 'hello' }],
+      }),
+      (body) => {
         assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
         assert.ok(body.x_cache.hit && body.x_cache.reused_tokens > 60, JSON.stringify(body.x_cache));
       },
-    }), // biome-ignore format: rows
+    ),
   ),
-  chat('a changed question is a partial hit', () => ({ cache_key: answered, messages: [SYSTEM, { role: 'user', content: 'count' }] }), {
-    json: ({ x_cache: report }) => {
+  chat(
+    'a changed question is a partial hit',
+    () => ({ cache_key: answered, messages: [SYSTEM, { role: 'user', content: 'count' }] }),
+    ({ x_cache: report }) => {
       assert.deepEqual([report.hit, report.status], [false, 'partial_hit']);
       assert.ok(report.reused_tokens > 50);
     },
-  }),
-  chat('an unknown key is a miss, and answers', () => ({ cache_key: 'f'.repeat(24) }), {
-    json: (body) => {
+  ),
+  chat(
+    'an unknown key is a miss, and answers',
+    () => ({ cache_key: 'f'.repeat(24) }),
+    (body) => {
       assert.deepEqual([body.x_cache.status, body.x_cache.reused_tokens], ['miss', 0]);
       assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
     },
-  }),
-  chat('the report of several choices is that of the first', () => ({ cache_key: prepared, n: 2 }), {
-    json: (body) => {
-      assert.deepEqual(body.choices.map((one: { message: { content: string } }) => one.message.content), Array(2).fill(PUPPET_SCRIPTS.hello.answer)); // biome-ignore format: a row
+  ),
+  chat(
+    'the report of several choices is that of the first',
+    () => ({ cache_key: prepared, n: 2 }),
+    (body) => {
+      assert.deepEqual(
+        body.choices.map((one: { message: { content: string } }) => one.message.content),
+        Array(2).fill(PUPPET_SCRIPTS.hello.answer),
+      );
       assert.equal(body.x_cache.hit, true);
     },
-  }),
-  chat('without a key there is no report', () => ({}), { json: (body) => assert.ok(!('x_cache' in body)) }),
+  ),
+  chat(
+    'without a key there is no report',
+    () => ({}),
+    (body) => assert.ok(!('x_cache' in body)),
+  ),
   {
     name: 'counts',
     path: '/v1/cache/stats',
@@ -181,21 +211,28 @@ const table: Scenario[] = [
       writeFileSync(file, bytes);
     },
   },
-  chat('a damaged state is a miss, and is removed', () => ({ cache_key: prepared }), {
-    json: ({ x_cache: report }) => {
+  chat(
+    'a damaged state is a miss, and is removed',
+    () => ({ cache_key: prepared }),
+    ({ x_cache: report }) => {
       assert.equal(report.status, 'miss');
       assert.ok(!readdirSync(folder).includes(`${prepared}.kvstate`));
     },
-  }),
-  post('an index without a state', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM, QUESTION], warm: false, ttl: 60 }), {
-    json: (body) => {
+  ),
+  post(
+    'an index without a state',
+    '/v1/cache/prepare',
+    () => ({ model, messages: [SYSTEM, QUESTION], warm: false, ttl: 60 }),
+    (body) => {
       assert.deepEqual([body.size_bytes, body.segments.length], [0, 2]);
       bare = body.cache_key;
       assert.ok(body.token_count > 50);
     },
-  }),
-  chat('a key without a state is no hit', () => ({ cache_key: bare }), {
-    json: (body) => {
+  ),
+  chat(
+    'a key without a state is no hit',
+    () => ({ cache_key: bare }),
+    (body) => {
       assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
       assert.deepEqual(body.x_cache, {
         hit: false,
@@ -206,19 +243,28 @@ const table: Scenario[] = [
         cached_tokens: 0,
       });
     },
-  }),
-  post('preparing decodes what the index alone knew', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM, QUESTION] }), {
-    json: (body) => {
+  ),
+  post(
+    'preparing decodes what the index alone knew',
+    '/v1/cache/prepare',
+    () => ({ model, messages: [SYSTEM, QUESTION] }),
+    (body) => {
       assert.ok(body.cache_key !== bare && body.size_bytes > 1000, JSON.stringify(body));
       prepared = body.cache_key;
     },
-  }),
-  post('without decoding, what is kept answers', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM, QUESTION], warm: false }), {
-    json: (body) => assert.ok(body.cache_key === prepared && body.size_bytes > 1000, JSON.stringify(body)),
-  }),
-  post('a model that is not there leaves the index alone', '/v1/cache/prepare', () => ({ model: 'no/such-model', messages: [QUESTION] }), {
-    json: (body) => assert.equal(body.size_bytes, 0),
-  }),
+  ),
+  post(
+    'without decoding, what is kept answers',
+    '/v1/cache/prepare',
+    () => ({ model, messages: [SYSTEM, QUESTION], warm: false }),
+    (body) => assert.ok(body.cache_key === prepared && body.size_bytes > 1000, JSON.stringify(body)),
+  ),
+  post(
+    'a model that is not there leaves the index alone',
+    '/v1/cache/prepare',
+    () => ({ model: 'no/such-model', messages: [QUESTION] }),
+    (body) => assert.equal(body.size_bytes, 0),
+  ),
   {
     name: 'nothing has expired',
     method: 'POST',
@@ -237,23 +283,33 @@ const table: Scenario[] = [
     status: 400,
     contains: ['201 messages', 'at most 200'],
   }),
-  post('too many tools', '/v1/cache/prepare', () => ({
-    model,
-    messages: [QUESTION],
-    tools: Array.from({ length: 129 }, (_, index) => ({ type: 'function', function: { name: `f${index}` } })),
-  }), { status: 400, contains: ['129 tools'] }), // biome-ignore format: a row
+  post(
+    'too many tools',
+    '/v1/cache/prepare',
+    () => ({
+      model,
+      messages: [QUESTION],
+      tools: Array.from({ length: 129 }, (_, index) => ({ type: 'function', function: { name: `f${index}` } })),
+    }),
+    { status: 400, contains: ['129 tools'] },
+  ),
   post('too much text', '/v1/cache/prepare', () => ({ model, messages: [{ role: 'user', content: 'x'.repeat(200_001) }] }), {
     status: 400,
     contains: ['200001 characters', 'at most 200000'],
   }),
-  post('escapes of JSON are no text', '/v1/cache/prepare', () => ({
-    model,
-    warm: false,
-    messages: [
-      { role: 'user', content: 'x\n'.repeat(80_000) },
-      { role: 'user', content: [{ type: 'text', text: '"\u{1f600}'.repeat(20_000) }] },
-    ],
-  }), { json: (body) => assert.equal(body.token_count, 50_000) }), // biome-ignore format: a row
+  post(
+    'escapes of JSON are no text',
+    '/v1/cache/prepare',
+    () => ({
+      model,
+      warm: false,
+      messages: [
+        { role: 'user', content: 'x\n'.repeat(80_000) },
+        { role: 'user', content: [{ type: 'text', text: '"\u{1f600}'.repeat(20_000) }] },
+      ],
+    }),
+    (body) => assert.equal(body.token_count, 50_000),
+  ),
   post('no messages', '/v1/cache/prepare', () => ({ model, messages: [] }), { status: 422, contains: ['messages'] }),
   post('a negative ttl', '/v1/cache/prepare', () => ({ model, messages: [QUESTION], ttl: -1 }), { status: 422, contains: ['ttl'] }),
   post('a key of the wrong type', '/v1/cache/validate', () => ({ model, messages: [QUESTION], cache_key: 5 }), {
@@ -262,11 +318,15 @@ const table: Scenario[] = [
   }),
 ];
 
-scenarios('the KV cache endpoints', {
-  endpoints: universalEndpoints,
-  context: () => stage as unknown as Runtime,
-  close: () => stage.close(),
-}, table); // biome-ignore format: a stage
+scenarios(
+  'the KV cache endpoints',
+  {
+    endpoints: universalEndpoints,
+    context: () => stage as unknown as Runtime,
+    close: () => stage.close(),
+  },
+  table,
+);
 
 const small = join(dataDir, 'cache', 'small');
 const firstOf = (text: string) => [{ role: 'system', content: text }];
@@ -288,19 +348,29 @@ scenarios(
     close: (runtime) => runtime.close(),
   },
   [
-    post('one is kept', '/v1/cache/prepare', () => ({ model, messages: firstOf('One.'), pinned: true }), {
-      json: (body) => {
+    post(
+      'one is kept',
+      '/v1/cache/prepare',
+      () => ({ model, messages: firstOf('One.'), pinned: true }),
+      (body) => {
         kept = body.cache_key;
       },
-    }),
+    ),
     post('another is refused', '/v1/cache/prepare', () => ({ model, messages: firstOf('Two.'), pinned: true }), {
       status: 413,
       contains: ['CacheFull', '1 pinned', 'DELETE /v1/cache'],
-      json: () => assert.deepEqual(readdirSync(small).filter((name) => name.endsWith('.kvstate')), [`${kept}.kvstate`]), // biome-ignore format: a row
+      json: () =>
+        assert.deepEqual(
+          readdirSync(small).filter((name) => name.endsWith('.kvstate')),
+          [`${kept}.kvstate`],
+        ),
     }),
-    post('the same again is not another', '/v1/cache/prepare', () => ({ model, messages: firstOf('One.'), pinned: true }), {
-      json: (body) => assert.equal(body.cache_key, kept),
-    }),
+    post(
+      'the same again is not another',
+      '/v1/cache/prepare',
+      () => ({ model, messages: firstOf('One.'), pinned: true }),
+      (body) => assert.equal(body.cache_key, kept),
+    ),
     { name: 'it is deleted', method: 'DELETE', path: () => `/v1/cache/${kept}` },
     post('then there is room', '/v1/cache/prepare', () => ({ model, messages: firstOf('Two.'), pinned: true })),
   ],

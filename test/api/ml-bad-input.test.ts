@@ -11,7 +11,11 @@ import { send } from '../support/scenario.js';
 import { schemaFile } from '../support/schema-file.js';
 
 const ML = /^\/v1\/(?:ml\/)?(?:anomaly|classifier|polars)\b/;
-const ROWS = [[1, 2], [3, 4], [5, 7]]; // biome-ignore format: rows
+const ROWS = [
+  [1, 2],
+  [3, 4],
+  [5, 7],
+];
 const EXAMPLES = [
   { text: 'tea is hot', label: 'drink' },
   { text: 'bread is fresh', label: 'food' },
@@ -21,21 +25,50 @@ const ROLLING = { rolling_windows: [3], include_rolling_stats: ['mean'], include
 /** A body with every member, by the schema of an endpoint; they work in this order. */
 const VALID: Record<string, object> = {
   'universal/anomaly#FitRequest': {
-    ...NAMED, data: ROWS.map(([a, b]) => ({ a, b })), schema: { a: 'numeric', b: 'numeric' }, contamination: 0.1, epochs: 2, batch_size: 2, overwrite: true,
-    description: 'd', polars_config: { enabled: true, ...ROLLING },
-  }, // biome-ignore format: a body
+    ...NAMED,
+    data: ROWS.map(([a, b]) => ({ a, b })),
+    schema: { a: 'numeric', b: 'numeric' },
+    contamination: 0.1,
+    epochs: 2,
+    batch_size: 2,
+    overwrite: true,
+    description: 'd',
+    polars_config: { enabled: true, ...ROLLING },
+  },
   'universal/anomaly#ScoreRequest': {
-    ...NAMED, data: ROWS, schema: { a: 'numeric' }, threshold: 0.5, explain: true, feature_names: ['a', 'b'],
-  }, // biome-ignore format: a body
+    ...NAMED,
+    data: ROWS,
+    schema: { a: 'numeric' },
+    threshold: 0.5,
+    explain: true,
+    feature_names: ['a', 'b'],
+  },
   'universal/anomaly#SaveRequest': { ...NAMED, description: 'd' },
   'universal/anomaly#LoadRequest': NAMED,
   'universal/streams#StreamRequest': {
-    model: 's', data: [{ a: 1 }], backend: 'hbos', min_samples: 10, retrain_interval: 10, window_size: 50, contamination: 0.1, threshold: 0.5,
-    normalization: 'raw', rolling_windows: [3], include_lags: true, lag_periods: [1], schema: { a: 'numeric' },
-  }, // biome-ignore format: a body
+    model: 's',
+    data: [{ a: 1 }],
+    backend: 'hbos',
+    min_samples: 10,
+    retrain_interval: 10,
+    window_size: 50,
+    contamination: 0.1,
+    threshold: 0.5,
+    normalization: 'raw',
+    rolling_windows: [3],
+    include_lags: true,
+    lag_periods: [1],
+    schema: { a: 'numeric' },
+  },
   'universal/classifiers#FitRequest': {
-    model: 'c', base_model: 'quern-lexical', training_data: EXAMPLES, num_iterations: 1, batch_size: 1, seed: 1, overwrite: true,
-  }, // biome-ignore format: a body
+    model: 'c',
+    base_model: 'quern-lexical',
+    training_data: EXAMPLES,
+    num_iterations: 1,
+    batch_size: 1,
+    seed: 1,
+    overwrite: true,
+  },
   'universal/classifiers#PredictRequest': { model: 'c', texts: ['tea'], threshold: 0.1 },
   'universal/classifiers#SaveRequest': { model: 'c', description: 'd' },
   'universal/classifiers#LoadRequest': { model: 'c' },
@@ -45,9 +78,22 @@ const VALID: Record<string, object> = {
 };
 /** Bodies that are no JSON, or no object, or larger or deeper than any. */
 const NO_BODIES = [
-  '', '{', 'null', '[]', '"x"', '1', 'NaN', '{"data":[NaN]}', '{"model":Infinity}', '{"data":1}{', '{"data":[1],}', "{'data':[1]}",
-  '['.repeat(100_000), `{"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
-]; // biome-ignore format: bodies
+  '',
+  '{',
+  'null',
+  '[]',
+  '"x"',
+  '1',
+  'NaN',
+  '{"data":[NaN]}',
+  '{"model":Infinity}',
+  '{"data":1}{',
+  '{"data":[1],}',
+  "{'data':[1]}",
+  '['.repeat(100_000),
+  `{"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+  Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
+];
 /** What a message calls a member that it does not name as the request does. */
 const CALLED: Record<string, RegExp> = {
   buffer_id: /buffer/i,
@@ -89,7 +135,10 @@ for (const [port, list] of Object.entries(ports))
     };
 
     it('a body with every member works everywhere', async () => {
-      assert.deepEqual(taking.filter(({ body }) => !VALID[body!]), []); // biome-ignore format: short
+      assert.deepEqual(
+        taking.filter(({ body }) => !VALID[body!]),
+        [],
+      );
       for (const { body } of taking) assert.deepEqual(Object.keys(VALID[body!]!).sort(), Object.keys(shapeOf(body!)[0].properties!).sort());
       await works();
     });
@@ -104,7 +153,10 @@ for (const [port, list] of Object.entries(ports))
           const { detail, errors } = JSON.parse(text);
           const loc = ['body', ...bad.path].join('.');
           assert.ok(detail.includes(loc), `${loc} is not in ${detail}`);
-          assert.ok(errors.some((one: { loc: string[] }) => one.loc.join('.').startsWith(loc)), `${loc} is not in ${text}`); // biome-ignore format: one claim
+          assert.ok(
+            errors.some((one: { loc: string[] }) => one.loc.join('.').startsWith(loc)),
+            `${loc} is not in ${text}`,
+          );
           count += 1;
         }
         assert.ok(count >= 8, `${count} values`);

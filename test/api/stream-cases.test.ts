@@ -97,7 +97,10 @@ for (const [port, endpoints, ml] of [
 
     it('features of 1 to 10 with a window of 3, and none of a text', async () => {
       await buffer('ten', 10);
-      await append('ten', Array.from({ length: 10 }, (_, at) => ({ v: at + 1, t: 'word' }))); // biome-ignore format: one line
+      await append(
+        'ten',
+        Array.from({ length: 10 }, (_, at) => ({ v: at + 1, t: 'word' })),
+      );
       const { data, columns } = await ask('POST', '/polars/features', { buffer_id: 'ten', rolling_windows: [3], lag_periods: [1, 2] });
       const expected = { v_rolling_mean_3: 9, v_rolling_std_3: 1, v_rolling_min_3: 8, v_rolling_max_3: 10, v_lag_1: 9, v_lag_2: 8 };
       assert.deepEqual(data.at(-1), { v: 10, t: 'word', ...expected });

@@ -124,14 +124,24 @@ const CHOICES: Scenario[] = [
   chat('choices that call tools', 'hello', {
     body: { n: 2, tools: TOOLS, tool_choice: { type: 'function', function: { name: 'get_time' } }, max_tokens: 60 },
     json: (body) => {
-      for (const choice of body.choices) assert.deepEqual(calls(choice.message).map(([name]) => name), ['get_time']); // biome-ignore format: a row
+      for (const choice of body.choices)
+        assert.deepEqual(
+          calls(choice.message).map(([name]) => name),
+          ['get_time'],
+        );
       assert.equal(new Set(body.choices.map((choice: Answer) => choice.message.tool_calls[0].id)).size, 2);
     },
   }),
   chat('choices with logprobs', 'hello', {
     body: { n: 2, logprobs: true, max_tokens: 3 },
     json: (body) => {
-      assert.deepEqual(body.choices.map((choice: Answer) => [choice.logprobs.content.length, choice.finish_reason]), [[3, 'length'], [3, 'length']]); // biome-ignore format: a row
+      assert.deepEqual(
+        body.choices.map((choice: Answer) => [choice.logprobs.content.length, choice.finish_reason]),
+        [
+          [3, 'length'],
+          [3, 'length'],
+        ],
+      );
     },
   }),
   chat('choices held to a schema', 'hello', {

@@ -28,7 +28,13 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 async function spoken(name: AudioFormatName, samples: Float32Array): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const bytes of encodeAudio(name, (async function* () { yield samples; })())) pieces.push(bytes); // biome-ignore format: one line
+  for await (const bytes of encodeAudio(
+    name,
+    (async function* () {
+      yield samples;
+    })(),
+  ))
+    pieces.push(bytes);
   return Buffer.concat(pieces);
 }
 
@@ -63,7 +69,12 @@ describe('formats of speech', () => {
 const FILES: Record<string, () => Promise<Buffer>> = {
   'mp3 44.1 kHz stereo': () => mp3Of(syllables(SECONDS, 44_100), 44_100, 2),
   'mp3 16 kHz': () => mp3Of(syllables(SECONDS, 16_000), 16_000, 1),
-  'mp3 with a tag': async () => Buffer.concat([Buffer.from('ID3\x04\x00\x00\x00\x00\x01\x00', 'latin1'), Buffer.alloc(128), await mp3Of(syllables(SECONDS, 24_000), 24_000, 1)]),
+  'mp3 with a tag': async () =>
+    Buffer.concat([
+      Buffer.from('ID3\x04\x00\x00\x00\x00\x01\x00', 'latin1'),
+      Buffer.alloc(128),
+      await mp3Of(syllables(SECONDS, 24_000), 24_000, 1),
+    ]),
   'm4a 44.1 kHz stereo': () => encodedFile('m4a', syllables(SECONDS, 44_100), 44_100, 2),
   'm4a 16 kHz': () => encodedFile('m4a', syllables(SECONDS, 16_000), 16_000, 1),
   'mp4 with Opus': () => opusFile('mp4', syllables(SECONDS, 48_000)),
@@ -74,7 +85,7 @@ const FILES: Record<string, () => Promise<Buffer>> = {
   'webm with Opus': () => opusFile('webm', syllables(SECONDS, 48_000)),
   'webm with Opus, stereo': () => opusFile('webm', syllables(SECONDS, 48_000), 2),
   aac: () => spoken('aac', syllables(SECONDS, SPEECH_RATE)),
-}; // biome-ignore format: one file a line
+};
 
 for (const depth of ['u8', 's16', 's24', 's32', 'f32', 'f64'] as const satisfies readonly WavDepth[])
   for (const rate of [8_000, 11_025, 16_000, 22_050, 44_100, 48_000, 96_000, 192_000])

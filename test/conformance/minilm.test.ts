@@ -79,8 +79,18 @@ describe('all-MiniLM-L6-v2', { skip }, () => {
     it(`finds the passages that answer questions in other words, from ${file}`, async () => {
       const { passages, questions } = retrieval();
       const client = await load(file);
-      const known = (await client.embed(passages.map(({ text }) => text), call)).vectors; // biome-ignore format: one line
-      const asked = (await client.embed(questions.map(({ question }) => question), call)).vectors; // biome-ignore format: one line
+      const known = (
+        await client.embed(
+          passages.map(({ text }) => text),
+          call,
+        )
+      ).vectors;
+      const asked = (
+        await client.embed(
+          questions.map(({ question }) => question),
+          call,
+        )
+      ).vectors;
       await client.close();
       const found = questions.filter(({ file: name, says }, at) => {
         const order = known.map((vector, index) => ({ index, score: dot(vector, asked[at]!) })).sort((a, b) => b.score - a.score);

@@ -75,7 +75,7 @@ const GRAPHS: readonly [name: string, task: EncoderTask, shape: Partial<BertShap
   ['a classifier as Gemm', 'classification', { head: 'classification', layers: 3 }, gemmHead, 0.99999],
   ['vectors of int8', 'embedding', { hidden: 64, heads: 4 }, int8, 0.995],
   ['a classifier of int8', 'classification', { head: 'classification' }, int8, 0.995],
-]; // biome-ignore format: one graph a line
+];
 
 describe('the native pass of encoders', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -158,8 +158,9 @@ describe('the native pass of encoders', () => {
       const place = written(`separated by ${separator}`, 'classification', { head: 'classification' }, same);
       const text = readFileSync(join(place, 'tokenizer.json'), 'utf8');
       const tokenizer = JSON.parse(text) as { model: { vocab: Record<string, number> }; post_processor: object };
-      const swapped = JSON.stringify(tokenizer.post_processor).replaceAll('[SEP]', separator).replaceAll(
-        `,${tokenizer.model.vocab['[SEP]']}]`, `,${tokenizer.model.vocab[separator]}]`); // biome-ignore format: short
+      const swapped = JSON.stringify(tokenizer.post_processor)
+        .replaceAll('[SEP]', separator)
+        .replaceAll(`,${tokenizer.model.vocab['[SEP]']}]`, `,${tokenizer.model.vocab[separator]}]`);
       writeFileSync(join(place, 'tokenizer.json'), JSON.stringify({ ...tokenizer, post_processor: JSON.parse(swapped) }));
       const client = await load(place, 'classification', 'native');
       const found = await client.classify(['red dog'], CALL, ['milk']);

@@ -126,10 +126,25 @@ describe('dense layers of ONNX encoders', () => {
   const after: [string, object, Parameters<typeof weigh>[1], (vector: Float32Array) => Float32Array][] = [
     ['a Normalize', {}, {}, (vector) => vector.slice(0, OUTPUTS)],
     ['a Normalize, with a bias', {}, { 'linear.bias': [[OUTPUTS], BIAS] }, (vector) => BIAS.map((bias, at) => bias + vector[at]!)],
-    ['a Normalize, with Tanh', { activation_function: 'torch.nn.modules.activation.Tanh' }, { 'linear.bias': [[OUTPUTS], BIAS] }, (vector) => BIAS.map((bias, at) => Math.tanh(bias + vector[at]!))],
-    ['what goes past through a matrix', { use_residual: true, activation_function: 'torch.nn.modules.activation.Tanh' }, { 'residual.weight': [[OUTPUTS, HIDDEN], LAST] }, (vector) => BIAS.map((_, at) => Math.tanh(vector[at]!) + vector[HIDDEN - OUTPUTS + at]!)],
-    ['what goes past', { use_residual: true }, { 'linear.weight': [[HIDDEN, HIDDEN], new Float32Array(HIDDEN ** 2)], 'linear.bias': [[HIDDEN], WIDE] }, (vector) => vector.map((value, at) => value + WIDE[at]!)],
-  ]; // biome-ignore format: one case a line
+    [
+      'a Normalize, with Tanh',
+      { activation_function: 'torch.nn.modules.activation.Tanh' },
+      { 'linear.bias': [[OUTPUTS], BIAS] },
+      (vector) => BIAS.map((bias, at) => Math.tanh(bias + vector[at]!)),
+    ],
+    [
+      'what goes past through a matrix',
+      { use_residual: true, activation_function: 'torch.nn.modules.activation.Tanh' },
+      { 'residual.weight': [[OUTPUTS, HIDDEN], LAST] },
+      (vector) => BIAS.map((_, at) => Math.tanh(vector[at]!) + vector[HIDDEN - OUTPUTS + at]!),
+    ],
+    [
+      'what goes past',
+      { use_residual: true },
+      { 'linear.weight': [[HIDDEN, HIDDEN], new Float32Array(HIDDEN ** 2)], 'linear.bias': [[HIDDEN], WIDE] },
+      (vector) => vector.map((value, at) => value + WIDE[at]!),
+    ],
+  ];
   for (const [name, config, tensors, expected] of after)
     it(`follow ${name}`, async () => {
       const normalize = { idx: 2, name: '2', path: '2_Normalize', type: 'sentence_transformers.models.Normalize' };
@@ -171,10 +186,25 @@ describe('dense layers of ONNX encoders', () => {
     ['no settings', (layer) => rmSync(join(layer, 'config.json')), /2_Dense\/config\.json of .* is missing/],
     ['no folder', (layer) => rmSync(layer, { recursive: true }), /2_Dense\/config\.json of .* is missing/],
     ['settings that are no JSON', (layer) => writeFileSync(join(layer, 'config.json'), '{'), /2_Dense\/config\.json of .* is not JSON/],
-    ['an unknown activation', (layer) => writeFileSync(join(layer, 'config.json'), '{"activation_function": "a.constructor"}'), /2_Dense\/config\.json of .* has the activation constructor/],
+    [
+      'an unknown activation',
+      (layer) => writeFileSync(join(layer, 'config.json'), '{"activation_function": "a.constructor"}'),
+      /2_Dense\/config\.json of .* has the activation constructor/,
+    ],
     ['no weights', (layer) => rmSync(join(layer, 'model.safetensors')), /2_Dense\/model\.safetensors of .* is missing/],
-    ['a folder for weights', (layer) => { rmSync(join(layer, 'model.safetensors')); mkdirSync(join(layer, 'model.safetensors')); }, /2_Dense\/model\.safetensors of .* cannot be read/],
-    ['weights that are cut off', (layer) => writeFileSync(join(layer, 'model.safetensors'), 'abc'), /2_Dense\/model\.safetensors of .* has a header that is longer/],
+    [
+      'a folder for weights',
+      (layer) => {
+        rmSync(join(layer, 'model.safetensors'));
+        mkdirSync(join(layer, 'model.safetensors'));
+      },
+      /2_Dense\/model\.safetensors of .* cannot be read/,
+    ],
+    [
+      'weights that are cut off',
+      (layer) => writeFileSync(join(layer, 'model.safetensors'), 'abc'),
+      /2_Dense\/model\.safetensors of .* has a header that is longer/,
+    ],
     ['a header that is no object', weights(null), /2_Dense\/model\.safetensors .*header/],
     ['a tensor without a shape', entry({ shape: undefined }), /2_Dense\/model\.safetensors .*linear\.weight/],
     ['a tensor without a place', entry({ data_offsets: undefined }), /2_Dense\/model\.safetensors .*linear\.weight/],
@@ -182,12 +212,32 @@ describe('dense layers of ONNX encoders', () => {
     ['a tensor before the file', entry({ data_offsets: [-4, 4 * OUTPUTS * HIDDEN - 4] }), /2_Dense\/model\.safetensors .*linear\.weight/],
     ['a tensor beyond the file', entry({ data_offsets: [4, 4 * OUTPUTS * HIDDEN + 4] }), /2_Dense\/model\.safetensors .*linear\.weight/],
     ['a half matrix', entry({ shape: [OUTPUTS * HIDDEN] }), /2_Dense\/model\.safetensors of .* has no matrix linear\.weight/],
-    ['an input of another width', (layer) => writeFileSync(join(layer, 'model.safetensors'), taking(HIDDEN + 1)), new RegExp(`2_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN + 1} dimensions, .* have ${HIDDEN}\\.`)],
-    ['an input of another width behind a layer', (layer) => follow(layer, HIDDEN), new RegExp(`3_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN} dimensions, .* have ${OUTPUTS}\\.`)],
-    ['nothing to bring what goes past to its width', (layer) => writeFileSync(join(layer, 'config.json'), JSON.stringify({ ...CONFIG, use_residual: true })), new RegExp(`2_Dense/model\\.safetensors of .* has no matrix residual\\.weight of ${OUTPUTS} times ${HIDDEN}`)],
-    ['a LayerNorm before them', (layer) => writeFileSync(join(layer, '../modules.json'), JSON.stringify([...MODULES.slice(0, 2), { path: '2_LayerNorm', type: 'sentence_transformers.models.LayerNorm' }, MODULES[2]])), /modules\.json of .* has the module LayerNorm \("2_LayerNorm"\) after Pooling/],
+    [
+      'an input of another width',
+      (layer) => writeFileSync(join(layer, 'model.safetensors'), taking(HIDDEN + 1)),
+      new RegExp(`2_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN + 1} dimensions, .* have ${HIDDEN}\\.`),
+    ],
+    [
+      'an input of another width behind a layer',
+      (layer) => follow(layer, HIDDEN),
+      new RegExp(`3_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN} dimensions, .* have ${OUTPUTS}\\.`),
+    ],
+    [
+      'nothing to bring what goes past to its width',
+      (layer) => writeFileSync(join(layer, 'config.json'), JSON.stringify({ ...CONFIG, use_residual: true })),
+      new RegExp(`2_Dense/model\\.safetensors of .* has no matrix residual\\.weight of ${OUTPUTS} times ${HIDDEN}`),
+    ],
+    [
+      'a LayerNorm before them',
+      (layer) =>
+        writeFileSync(
+          join(layer, '../modules.json'),
+          JSON.stringify([...MODULES.slice(0, 2), { path: '2_LayerNorm', type: 'sentence_transformers.models.LayerNorm' }, MODULES[2]]),
+        ),
+      /modules\.json of .* has the module LayerNorm \("2_LayerNorm"\) after Pooling/,
+    ],
     ['numbers of another kind', entry({ dtype: 'F16' }), /2_Dense\/model\.safetensors of .* has linear\.weight as F16/],
-  ]; // biome-ignore format: one case a line
+  ];
   for (const [name, harm, message] of broken)
     it(`are refused with ${name}`, async () => {
       const failure = await load(written({ task: 'embedding' }, harm)).then(

@@ -19,8 +19,12 @@ import type { OnnxGraph } from '../support/models/writers/onnx-writer.js';
 
 const TOKENIZERS: readonly TinyTokenizer[] = ['uncased', 'cased', 'bpe', 'unigram'];
 const TASKS: Readonly<Record<TinyTask, EncoderTask>> = {
-  embedding: 'embedding', reranking: 'reranking', sentiment: 'classification', nli: 'classification', ner: 'ner',
-}; // biome-ignore format: one line
+  embedding: 'embedding',
+  reranking: 'reranking',
+  sentiment: 'classification',
+  nli: 'classification',
+  ner: 'ner',
+};
 const CALL: EncoderCall = { signal: new AbortController().signal };
 
 let folder = '';
@@ -402,14 +406,31 @@ withBoth('settings of ONNX encoders', () => {
 withBoth('ONNX encoders that cannot be', () => {
   const broken: [string, (files: EncoderFiles) => void, RegExp][] = [
     ['no tokenizer.json', ({ folder: at }) => rmSync(join(at, 'tokenizer.json')), /has no tokenizer\.json/],
-    ['a tokenizer that is none', ({ folder: at }) => writeFileSync(join(at, 'tokenizer.json'), '{"model": {}}'), /tokenizer\.json is not a usable tokenizer/],
+    [
+      'a tokenizer that is none',
+      ({ folder: at }) => writeFileSync(join(at, 'tokenizer.json'), '{"model": {}}'),
+      /tokenizer\.json is not a usable tokenizer/,
+    ],
     ['settings that are no JSON', ({ folder: at }) => writeFileSync(join(at, 'config.json'), '{'), /config\.json of .* is not JSON/],
     ['a corrupt graph', ({ model }) => writeFileSync(model, 'no graph'), /^onnx\/model\.onnx is not a usable ONNX file/],
-    ['a module outside', ({ folder: at }) => writeFileSync(join(at, 'modules.json'), '[{"path": "../x", "type": "m.Dense"}]'), /names the folder "\.\.\/x"/],
-    ['two ways of pooling', ({ folder: at }) => writeFileSync(join(at, '1_Pooling/config.json'), '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}'), /at once/],
-    ['a dense layer without weights', ({ folder: at }) =>
-      writeFileSync(join(at, 'modules.json'), '[{"path": "1_Pooling", "type": "m.Pooling"}, {"path": "1_Pooling", "type": "m.Dense"}]'), /1_Pooling\/model\.safetensors of .* is missing/],
-  ]; // biome-ignore format: one case a line
+    [
+      'a module outside',
+      ({ folder: at }) => writeFileSync(join(at, 'modules.json'), '[{"path": "../x", "type": "m.Dense"}]'),
+      /names the folder "\.\.\/x"/,
+    ],
+    [
+      'two ways of pooling',
+      ({ folder: at }) =>
+        writeFileSync(join(at, '1_Pooling/config.json'), '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}'),
+      /at once/,
+    ],
+    [
+      'a dense layer without weights',
+      ({ folder: at }) =>
+        writeFileSync(join(at, 'modules.json'), '[{"path": "1_Pooling", "type": "m.Pooling"}, {"path": "1_Pooling", "type": "m.Dense"}]'),
+      /1_Pooling\/model\.safetensors of .* is missing/,
+    ],
+  ];
   for (const [name, harm, message] of broken)
     it(`refuses ${name}`, async () => {
       const files = written({ task: 'embedding', pooling: 'pooling_mode_mean_tokens' });

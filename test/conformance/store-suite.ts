@@ -106,8 +106,13 @@ export function storeSuite(name: string, open: OpenStore, { skip = false }: { sk
       const { dense: hits } = await store.query({ vector: Float32Array.of(1, 0, 0), k: 10 }, never);
       assert.deepEqual(
         hits.map(({ id, score }) => [short(id), Number(score.toFixed(3))]),
-        [['a0', 1], ['a1', 0.8], ['a2', 0.5], ['b0', 0]],
-      ); // biome-ignore format: one hit a line
+        [
+          ['a0', 1],
+          ['a1', 0.8],
+          ['a2', 0.5],
+          ['b0', 0],
+        ],
+      );
       const { score: _, explanation: __, ...stored } = hits[0]!;
       const { vector: ___, ...given } = A[0]!;
       assert.deepEqual(stored, given);
@@ -155,9 +160,13 @@ export function storeSuite(name: string, open: OpenStore, { skip = false }: { sk
       const wrong = chunk('c', 1, [1, 2]);
       await assert.rejects(store.add([chunk('c', 0, [1, 2, 3]), wrong], never), { kind: 'invalid', message: /2 dimensions.* 3/ });
       await assert.rejects(dense([1, 2, 3, 4]), { kind: 'invalid', message: /4 dimensions.* 3/ });
-      for (const bad of [[0, 0, 0], [Number.NaN, 0, 0], [Number.POSITIVE_INFINITY, 0, 0]]) {
+      for (const bad of [
+        [0, 0, 0],
+        [Number.NaN, 0, 0],
+        [Number.POSITIVE_INFINITY, 0, 0],
+      ]) {
         await assert.rejects(store.add([chunk('c', 0, [1, 2, 3]), chunk('c', 1, bad)], never), { kind: 'invalid' });
-      } // biome-ignore format: a list of vectors
+      }
       assert.equal((await store.stats()).chunks, 4);
       assert.deepEqual(await store.has([chunk('c', 0, [1, 2, 3]).id]), new Set());
     });
@@ -166,8 +175,11 @@ export function storeSuite(name: string, open: OpenStore, { skip = false }: { sk
       const documents = await store.documents(0, 10);
       assert.deepEqual(
         documents.map(({ documentHash, chunks }) => [documentHash, chunks]),
-        [['a', 3], ['b', 1]],
-      ); // biome-ignore format: one document a line
+        [
+          ['a', 3],
+          ['b', 1],
+        ],
+      );
       assert.deepEqual(documents[0]!.metadata, A[0]!.metadata);
       assert.deepEqual(
         (await store.documents(1, 1)).map(({ documentHash }) => documentHash),
@@ -225,16 +237,26 @@ export function storeSuite(name: string, open: OpenStore, { skip = false }: { sk
       await other.close();
     });
 
-    for (const [metric, scores] of [['l2', [1, 1 / 1.01, 1 / 1.04]], ['ip', [1, 0.5, 0]]] as const) {
+    for (const [metric, scores] of [
+      ['l2', [1, 1 / 1.01, 1 / 1.04]],
+      ['ip', [1, 0.5, 0]],
+    ] as const) {
       it(`scores ${metric} from 0 to 1`, async () => {
         const other = await open(metric, true);
-        await other.add([chunk('a', 0, [1, 0, 0]), chunk('a', 1, metric === 'l2' ? [1, 1, 0] : [0, 1, 0]), chunk('a', 2, [-1, 0, 0])], never);
+        await other.add(
+          [chunk('a', 0, [1, 0, 0]), chunk('a', 1, metric === 'l2' ? [1, 1, 0] : [0, 1, 0]), chunk('a', 2, [-1, 0, 0])],
+          never,
+        );
         const { dense: hits } = await other.query({ vector: Float32Array.of(1, 0, 0), k: 3 }, never);
-        assert.deepEqual(hits.map(({ id }) => short(id)), ['a0', 'a1', 'a2']);
-        for (const [index, { score }] of hits.entries()) assert.ok(Math.abs(score - scores[index]!) < 1e-3, `${score} for ${scores[index]}`);
+        assert.deepEqual(
+          hits.map(({ id }) => short(id)),
+          ['a0', 'a1', 'a2'],
+        );
+        for (const [index, { score }] of hits.entries())
+          assert.ok(Math.abs(score - scores[index]!) < 1e-3, `${score} for ${scores[index]}`);
         await other.drop();
         await other.close();
       });
-    } // biome-ignore format: metric and scores in one line
+    }
   });
 }

@@ -156,7 +156,13 @@ describe('a turn that calls tools of servers', () => {
       assert.equal(body.choices[0]!.finish_reason, 'stop');
       assert.ok(body.x_tool_calls.length > 0 && body.x_tool_calls.every((call) => call.name === 'add_numbers' && !call.failed));
       const made = tools.calls.length;
-      assert.deepEqual(tools.calls.map(({ args }) => args), [{ a: 2, b: 3 }, { a: 40, b: 2 }]); // biome-ignore format: a row
+      assert.deepEqual(
+        tools.calls.map(({ args }) => args),
+        [
+          { a: 2, b: 3 },
+          { a: 40, b: 2 },
+        ],
+      );
       let streamed = '';
       let results = 0;
       for await (const frame of (await chat.complete(ask(true), never)).frames()) {

@@ -68,7 +68,13 @@ describe('anomaly detection in a daemon', () => {
   });
 
   it('writes a file that Python opens', async (t) => {
-    await ok(`${daemon.runtime}/v1/anomaly/fit`, { model: 'py', backend: 'ecod', data: ROWS.map(([a, b]) => ({ a, b })), schema: { a: 'numeric', b: 'label' }, overwrite: true }); // biome-ignore format: one request
+    await ok(`${daemon.runtime}/v1/anomaly/fit`, {
+      model: 'py',
+      backend: 'ecod',
+      data: ROWS.map(([a, b]) => ({ a, b })),
+      schema: { a: 'numeric', b: 'label' },
+      overwrite: true,
+    });
     const code = `
 import pickle, struct, sys
 with open(sys.argv[1], 'rb') as f: d = pickle.load(f)
@@ -98,7 +104,10 @@ print(sum(v['shape'][0] for v in arrays.values()))
     assert.deepEqual(await Promise.all(lost), ['gone', 'gone']);
     const next = { model: 'next', backend: 'hbos', data: ROWS, overwrite: true };
     await Promise.all([ok(`${daemon.runtime}/v1/anomaly/fit`, next), ok(`${daemon.runtime}/v1/anomaly/fit`, { ...next, model: 'other' })]);
-    assert.deepEqual(files(daemon).filter((name) => name.startsWith('lost')), []); // biome-ignore format: short
+    assert.deepEqual(
+      files(daemon).filter((name) => name.startsWith('lost')),
+      [],
+    );
   });
 
   it('refuses fits when too many wait, and nobody else', async () => {
@@ -128,7 +137,12 @@ print(sum(v['shape'][0] for v in arrays.values()))
 
   it('has the old or the new model when it is killed during a save, and clears up', async () => {
     const fit = (columns: number): Promise<Body> =>
-      ok(`${daemon.runtime}/v1/anomaly/fit`, { model: 'torn', backend: 'isolation_forest', data: ROWS.map((row) => row.slice(0, columns)), overwrite: true }); // biome-ignore format: one request
+      ok(`${daemon.runtime}/v1/anomaly/fit`, {
+        model: 'torn',
+        backend: 'isolation_forest',
+        data: ROWS.map((row) => row.slice(0, columns)),
+        overwrite: true,
+      });
     await fit(2);
     for (const afterMs of [0, 10]) {
       let killed = false;
@@ -140,13 +154,24 @@ print(sum(v['shape'][0] for v in arrays.values()))
       await Promise.all([restart('SIGKILL'), fits]);
       const { body, status } = await post(`${daemon.runtime}/v1/anomaly/load`, { model: 'torn', backend: 'isolation_forest' });
       assert.equal(status, 200, JSON.stringify(body));
-      const scored = await Promise.all([2, 3].map((width) => post(`${daemon.runtime}/v1/anomaly/score`, { model: 'torn', backend: 'isolation_forest', data: ROWS.map((row) => row.slice(0, width)) }))); // biome-ignore format: one request
-      assert.deepEqual(scored.map(({ status: one }) => one).sort(), [200, 400]); // biome-ignore format: short
+      const scored = await Promise.all(
+        [2, 3].map((width) =>
+          post(`${daemon.runtime}/v1/anomaly/score`, {
+            model: 'torn',
+            backend: 'isolation_forest',
+            data: ROWS.map((row) => row.slice(0, width)),
+          }),
+        ),
+      );
+      assert.deepEqual(scored.map(({ status: one }) => one).sort(), [200, 400]);
     }
     writeFileSync(join(shelf(daemon), '.torn_isolation_forest.pkl.0123456789ab.tmp'), 'half');
     await restart('SIGKILL');
     await fit(2);
-    assert.deepEqual(files(daemon).filter((name) => name.startsWith('.')), []); // biome-ignore format: short
+    assert.deepEqual(
+      files(daemon).filter((name) => name.startsWith('.')),
+      [],
+    );
   });
 
   it('lists what it cannot read and deletes it', async () => {
@@ -172,7 +197,10 @@ print(sum(v['shape'][0] for v in arrays.values()))
       const here = await ok(`${daemon.runtime}/v1/anomaly/score`, ask);
       assert.deepEqual([data, summary, model], [here.data, here.summary, here.model]);
       const { data: found } = await ok(at('detect'), { model: 'far', backend: 'ecod', data: PROBE });
-      assert.deepEqual(found.map((one: Body) => one.index), here.data.filter((one: Body) => one.is_anomaly).map((one: Body) => one.index)); // biome-ignore format: short
+      assert.deepEqual(
+        found.map((one: Body) => one.index),
+        here.data.filter((one: Body) => one.is_anomaly).map((one: Body) => one.index),
+      );
       assert.equal((await ok(at('load'), { model: 'far-latest', backend: 'ecod' })).filename, `${fitted.model}_ecod.pkl`);
       assert.equal((await ok(at('save'), { model: 'far-latest', backend: 'ecod' })).status, 'saved');
       const list = (await (await fetch(at('models'))).json()) as Body;

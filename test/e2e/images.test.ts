@@ -59,7 +59,10 @@ describe('images through the official client', () => {
     assert.equal(answer.data!.length, 2);
     const bytes = Buffer.from(answer.data![0]!.b64_json!, 'base64');
     assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
-    assert.deepEqual((await jobs()).map((engine) => engine.model), [`diffusion:${model}`]); // biome-ignore format: one line
+    assert.deepEqual(
+      (await jobs()).map((engine) => engine.model),
+      [`diffusion:${model}`],
+    );
   });
 
   it('are changed under a mask that comes as a file', async () => {

@@ -63,7 +63,9 @@ for (const kind of ['anomaly', 'classifier'] as const)
       const answers = await opened(folder, kind).answers();
       assert.ok(known.includes(answers), `after kill ${kill}: ${answers}`);
       kept += Number(answers === known[0]);
-      const files = readdirSync(folder, { recursive: true }).map(String).map((name) => name.slice(name.lastIndexOf('/') + 1)); // biome-ignore format: one line
+      const files = readdirSync(folder, { recursive: true })
+        .map(String)
+        .map((name) => name.slice(name.lastIndexOf('/') + 1));
       assert.deepEqual(files.filter((name) => name !== 'm').sort(), FILES[kind], `after kill ${kill}`);
       child = begin();
     }

@@ -176,12 +176,18 @@ test('arrays that a getter takes away are refused', () => {
   const { layers } = weights();
   const late = {
     ...weights(),
-    layers: [layers[0], { ...layers[1], get up() {
-      const { weights: taken } = layers[0]!.down as { weights: Float32Array<ArrayBuffer> };
-      structuredClone(taken.buffer, { transfer: [taken.buffer] });
-      return layers[1]!.up;
-    } }],
-  }; // biome-ignore format: short
+    layers: [
+      layers[0],
+      {
+        ...layers[1],
+        get up() {
+          const { weights: taken } = layers[0]!.down as { weights: Float32Array<ArrayBuffer> };
+          structuredClone(taken.buffer, { transfer: [taken.buffer] });
+          return layers[1]!.up;
+        },
+      },
+    ],
+  };
   assert.throws(() => open({}, late), failure('invalid', /layers\[0\].down.weights was transferred/));
 });
 

@@ -68,6 +68,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     events,
     tasks: () => documents.tasks,
   });
+  const pageImages = new PageImages();
   const { close, ...documents } = openRetrieval({
     store,
     projects,
@@ -76,7 +77,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     datasetQuotaBytes: DATASET_BYTES,
     encoders,
     kinds,
-    pageImages: new PageImages(),
+    pageImages,
     vision: services.core.vision,
     provider: () => provider,
     events,
@@ -114,6 +115,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     provider,
     close: async () => {
       await close();
+      await pageImages.close();
       await closeMemory();
       await chat.close();
       await toolServers.close();

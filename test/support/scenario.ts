@@ -36,6 +36,14 @@ export interface Scenario {
   readonly events?: readonly ExpectedEvent[];
 }
 
+/** What one row expects of its answer: members of the row, or the check of the parsed body alone. */
+export type Expected = Omit<Scenario, 'name' | 'method' | 'path' | 'body'> | NonNullable<Scenario['json']>;
+
+/** The members of a row that state what is expected. */
+export function expectations(expected: Expected): Omit<Scenario, 'name' | 'method' | 'path' | 'body'> {
+  return typeof expected === 'function' ? { json: expected } : expected;
+}
+
 /** What the rows of a table are sent to. */
 export interface Stage<Context> {
   readonly endpoints: readonly Endpoint<Context>[];

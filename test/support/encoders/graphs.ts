@@ -102,10 +102,14 @@ export const lastLayer: Rewriting = (graph) => {
 /** Matrices of the layers in the rows of checkpoints, turned by an operation. */
 export const turnedMatrices: Rewriting = (graph) => {
   const isMatrix = ({ name, dims }: OnnxTensor): boolean => dims.length === 2 && name.startsWith('encoder.');
-  const turn = graph.initializers.filter(isMatrix).map(({ name }): OnnxNode => ({ op: 'Transpose', inputs: [`${name}_t`], outputs: [name], attributes: { perm: { ints: [1, 0] } } }));
-  const initializers = graph.initializers.map((tensor) => (isMatrix(tensor) ? { ...transposed(tensor), name: `${tensor.name}_t` } : tensor));
+  const turn = graph.initializers
+    .filter(isMatrix)
+    .map(({ name }): OnnxNode => ({ op: 'Transpose', inputs: [`${name}_t`], outputs: [name], attributes: { perm: { ints: [1, 0] } } }));
+  const initializers = graph.initializers.map((tensor) =>
+    isMatrix(tensor) ? { ...transposed(tensor), name: `${tensor.name}_t` } : tensor,
+  );
   return { ...graph, nodes: [...turn, ...graph.nodes], initializers };
-}; // biome-ignore format: one rewriting a line
+};
 
 function transposed({ name, type, dims, values }: OnnxTensor): OnnxTensor {
   const [rows, columns] = dims as [number, number];

@@ -34,11 +34,25 @@ function installWhisper(folder: string): void {
       cross,
       ['k', 'v'].map((one) => floats(`constant_${one}`, [layers, 1, 2, state], new Float32Array(2 * layers * state))),
       {
-        model_type: 'whisper-tiny', is_multilingual: '1', n_mels: '80', n_text_layer: String(layers), n_text_ctx: String(context), n_text_state: String(state),
-        n_vocab: String(words.length), sot: String(sot), eot: String(eot), blank_id: String(blank), translate: String(translate), transcribe: String(transcribe),
-        no_timestamps: String(noTimes), no_speech: String(noSpeech), sot_sequence: `${sot},${english},${transcribe}`, sot_index: '0',
-        all_language_tokens: `${english},${german}`, all_language_codes: 'en,de',
-      }, // biome-ignore format: one row of facts is read at a glance
+        model_type: 'whisper-tiny',
+        is_multilingual: '1',
+        n_mels: '80',
+        n_text_layer: String(layers),
+        n_text_ctx: String(context),
+        n_text_state: String(state),
+        n_vocab: String(words.length),
+        sot: String(sot),
+        eot: String(eot),
+        blank_id: String(blank),
+        translate: String(translate),
+        transcribe: String(transcribe),
+        no_timestamps: String(noTimes),
+        no_speech: String(noSpeech),
+        sot_sequence: `${sot},${english},${transcribe}`,
+        sot_index: '0',
+        all_language_tokens: `${english},${german}`,
+        all_language_codes: 'en,de',
+      },
     ),
     'tiny-decoder.onnx': {
       nodes: [
@@ -135,8 +149,13 @@ function installLiveParaformer(folder: string): void {
         floats('weights', [1, frames], alphas),
       ],
       {
-        model_type: 'paraformer', vocab_size: String(PARTS.length), encoder_output_size: String(width), decoder_num_blocks: '1', decoder_kernel_size: '2', ...LFR,
-      }, // biome-ignore format: one row of facts is read at a glance
+        model_type: 'paraformer',
+        vocab_size: String(PARTS.length),
+        encoder_output_size: String(width),
+        decoder_num_blocks: '1',
+        decoder_kernel_size: '2',
+        ...LFR,
+      },
     ),
     'decoder.int8.onnx': {
       nodes: [
@@ -180,9 +199,17 @@ const ZIPFORMER_STATES: readonly OnnxValue[] = [
   { name: 'processed_lens', type: 'int64', dims: ['N'] },
 ];
 const ZIPFORMER_FACTS = {
-  model_type: 'zipformer2', T: '45', decode_chunk_len: '32', encoder_dims: '4', query_head_dims: '1', value_head_dims: '1', num_heads: '1', num_encoder_layers: '1',
-  cnn_module_kernels: '3', left_context_len: '2',
-}; // biome-ignore format: one row of facts is read at a glance
+  model_type: 'zipformer2',
+  T: '45',
+  decode_chunk_len: '32',
+  encoder_dims: '4',
+  query_head_dims: '1',
+  value_head_dims: '1',
+  num_heads: '1',
+  num_encoder_layers: '1',
+  cnn_module_kernels: '3',
+  left_context_len: '2',
+};
 
 /** A zipformer that hears as it comes: the encoder of a transducer, or a whole CTC model. */
 const liveZipformer = (output: string): OnnxGraph =>
@@ -292,9 +319,20 @@ export const SHERPA_EARS: Readonly<Record<string, (folder: string) => void>> = {
         [{ name: 'logits', type: 'float32', dims: ['N', 'T', tokens.length] }],
         [floats('rows', [1, frames.length, tokens.length], likelihoods(frames, tokens.length))],
         {
-          model_type: 'sense_voice_ctc', vocab_size: String(tokens.length), normalize_samples: '0', blank_id: '0',
-          lang_auto: '0', lang_zh: '3', lang_en: '4', lang_ja: '11', lang_ko: '12', lang_yue: '7', with_itn: '14', without_itn: '15', ...LFR,
-        }, // biome-ignore format: one row of facts is read at a glance
+          model_type: 'sense_voice_ctc',
+          vocab_size: String(tokens.length),
+          normalize_samples: '0',
+          blank_id: '0',
+          lang_auto: '0',
+          lang_zh: '3',
+          lang_en: '4',
+          lang_ja: '11',
+          lang_ko: '12',
+          lang_yue: '7',
+          with_itn: '14',
+          without_itn: '15',
+          ...LFR,
+        },
       ),
     });
   },

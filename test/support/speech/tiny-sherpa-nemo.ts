@@ -61,8 +61,13 @@ const NEMO_JOINER: OnnxGraph = {
   outputs: [{ name: 'logits', type: 'float32', dims: ['N', 1, 1, 3] }],
 };
 const NEMO_FACTS = {
-  model_type: 'EncDecRNNTBPEModel', vocab_size: '2', subsampling_factor: '8', normalize_type: 'per_feature', pred_rnn_layers: '1', pred_hidden: '2',
-}; // biome-ignore format: one row of facts is read at a glance
+  model_type: 'EncDecRNNTBPEModel',
+  vocab_size: '2',
+  subsampling_factor: '8',
+  normalize_type: 'per_feature',
+  pred_rnn_layers: '1',
+  pred_hidden: '2',
+};
 
 /** Columns of a transducer's encoder: the token of each frame, and blank as the second. */
 function nemoColumns(count: number, first = NEMO_FRAMES): number[] {
@@ -88,9 +93,15 @@ function installNemoTransducer(folder: string): void {
 }
 
 const LIVE_NEMO = {
-  window_size: '40', chunk_shift: '32', cache_last_channel_dim1: '1', cache_last_channel_dim2: '1', cache_last_channel_dim3: '1', cache_last_time_dim1: '1',
-  cache_last_time_dim2: '1', cache_last_time_dim3: '1',
-}; // biome-ignore format: one row of facts is read at a glance
+  window_size: '40',
+  chunk_shift: '32',
+  cache_last_channel_dim1: '1',
+  cache_last_channel_dim2: '1',
+  cache_last_channel_dim3: '1',
+  cache_last_time_dim1: '1',
+  cache_last_time_dim2: '1',
+  cache_last_time_dim3: '1',
+};
 
 const NEMO_STATES: readonly OnnxValue[] = [
   { name: 'cache_last_channel', type: 'float32', dims: ['N', 1, 1, 1] },

@@ -60,9 +60,19 @@ export function installSherpaVoice(folder: string, speakers: number, type = 'vit
     ],
     outputs: [{ name: 'y', type: 'float32', dims: ['N', 1, 'T'] }],
     metadata: {
-      model_type: type, comment: 'coqui', frontend: 'characters', language: 'English', sample_rate: String(RATE), n_speakers: String(speakers),
-      add_blank: '1', blank_id: '0', bos_id: '1', eos_id: '2', pad_id: '3', use_eos_bos: '1',
-    }, // biome-ignore format: one row of facts is read at a glance
+      model_type: type,
+      comment: 'coqui',
+      frontend: 'characters',
+      language: 'English',
+      sample_rate: String(RATE),
+      n_speakers: String(speakers),
+      add_blank: '1',
+      blank_id: '0',
+      bos_id: '1',
+      eos_id: '2',
+      pad_id: '3',
+      use_eos_bos: '1',
+    },
   };
   const letters = ['_', '^', '$', '~', ' ', ...'.,!?abcdefghijklmnopqrstuvwxyz'];
   put(folder, { 'model.onnx': graph, 'tokens.txt': listed(letters) });
@@ -94,9 +104,19 @@ export function installMatcha(folder: string): void {
     ],
     outputs: [{ name: 'mel', type: 'float32', dims: ['N', 80, 'T'] }],
     metadata: {
-      model_type: 'matcha-tts', language: 'Chinese', voice: 'zh', jieba: '1', has_espeak: '0', use_eos_bos: '0', pad_id: '0', add_blank: '0', n_speakers: '1',
-      sample_rate: String(RATE), num_ode_steps: '3', version: '1',
-    }, // biome-ignore format: one row of facts is read at a glance
+      model_type: 'matcha-tts',
+      language: 'Chinese',
+      voice: 'zh',
+      jieba: '1',
+      has_espeak: '0',
+      use_eos_bos: '0',
+      pad_id: '0',
+      add_blank: '0',
+      n_speakers: '1',
+      sample_rate: String(RATE),
+      num_ode_steps: '3',
+      version: '1',
+    },
   };
   const vocoder: OnnxGraph = {
     nodes: [
@@ -141,9 +161,16 @@ export function installKitten(folder: string): void {
     ],
     outputs: [{ name: 'waveform', type: 'float32', dims: ['S'] }],
     metadata: {
-      model_type: 'kitten-tts', language: 'English', voice: 'en-us', has_espeak: '1', n_speakers: '2', speaker_names: 'low,high', style_dim: '1,2',
-      sample_rate: String(RATE), version: '1',
-    }, // biome-ignore format: one row of facts is read at a glance
+      model_type: 'kitten-tts',
+      language: 'English',
+      voice: 'en-us',
+      has_espeak: '1',
+      n_speakers: '2',
+      speaker_names: 'low,high',
+      style_dim: '1,2',
+      sample_rate: String(RATE),
+      version: '1',
+    },
   };
   const sounds = [
     '$',

@@ -9,10 +9,39 @@ const SIDE = 32;
 const SURE = 12;
 
 const VOCABULARY = [
-  '<pad>', '<s>', '</s>', '<unk>', '<s_cord-v2>', '<s_docvqa>', '<s_rvlcdip>', '<s_question>', '</s_question>', '<s_answer>', '</s_answer>',
-  '<s_menu>', '</s_menu>', '<s_nm>', '</s_nm>', '<s_cnt>', '</s_cnt>', '<sep/>', '<s_total>', '</s_total>', '<s_class>', '</s_class>',
-  '<invoice/>', '<letter/>', 'tea', 'bun', '42', '17', '9', 'today', 'total', 'date',
-]; // biome-ignore format: a list of words
+  '<pad>',
+  '<s>',
+  '</s>',
+  '<unk>',
+  '<s_cord-v2>',
+  '<s_docvqa>',
+  '<s_rvlcdip>',
+  '<s_question>',
+  '</s_question>',
+  '<s_answer>',
+  '</s_answer>',
+  '<s_menu>',
+  '</s_menu>',
+  '<s_nm>',
+  '</s_nm>',
+  '<s_cnt>',
+  '</s_cnt>',
+  '<sep/>',
+  '<s_total>',
+  '</s_total>',
+  '<s_class>',
+  '</s_class>',
+  '<invoice/>',
+  '<letter/>',
+  'tea',
+  'bun',
+  '42',
+  '17',
+  '9',
+  'today',
+  'total',
+  'date',
+];
 const TAGS = VOCABULARY.filter((token) => token.startsWith('<'));
 const SIZE = VOCABULARY.length;
 const id = (token: string): number => VOCABULARY.indexOf(token);

@@ -57,10 +57,26 @@ export interface TinyCausalOptions {
 /** Steps from the logits of a text generator to those of other models, by `head`; the outputs as the graph declares them. */
 const HEADS = {
   none: { nodes: [], logits: 'logits', dims: ['batch', 'length', VOCABULARY] },
-  text: { nodes: [node('ReduceMax', ['each'], 'logits', { axes: { ints: [1] }, keepdims: { int: 0 } })], logits: 'each', dims: ['batch', VOCABULARY] },
-  undeclared: { nodes: [node('Less', ['rows', 'total'], 'kept'), node('Compress', ['sizes', 'kept'], 'shape'), node('Reshape', ['each', 'shape'], 'logits')], logits: 'each', dims: ['batch', 'length', 'values'] },
-  labels: { nodes: [node('Gather', ['each', 'firstTokens'], 'logits', { axis: { int: 2 } })], logits: 'each', dims: ['batch', 'length', 2] },
-} as const; // biome-ignore format: rows
+  text: {
+    nodes: [node('ReduceMax', ['each'], 'logits', { axes: { ints: [1] }, keepdims: { int: 0 } })],
+    logits: 'each',
+    dims: ['batch', VOCABULARY],
+  },
+  undeclared: {
+    nodes: [
+      node('Less', ['rows', 'total'], 'kept'),
+      node('Compress', ['sizes', 'kept'], 'shape'),
+      node('Reshape', ['each', 'shape'], 'logits'),
+    ],
+    logits: 'each',
+    dims: ['batch', 'length', 'values'],
+  },
+  labels: {
+    nodes: [node('Gather', ['each', 'firstTokens'], 'logits', { axis: { int: 2 } })],
+    logits: 'each',
+    dims: ['batch', 'length', 2],
+  },
+} as const;
 
 /** Whether the branch fits: the one for later tokens, and then one token, or the other from the beginning. */
 const BRANCHED = [
@@ -141,7 +157,12 @@ function graph(options: TinyCausalOptions): OnnxGraph {
   lost[LOST.charCodeAt(0)] = CERTAIN;
   const stated = states === undefined ? [] : [...GAINED, ...STATES[states], ...FITTING];
   const past = ['key', 'value'].map((kind) => value(`past_key_values.0.${kind}`, ['batch', 1, 'past', 1]));
-  const all = withoutPast ? [] : [node('Concat', ['past_key_values.0.value', 'seen'], 'present.0.value', { axis: { int: 2 } }), node('Concat', ['past_key_values.0.key', 'seen'], 'present.0.key', { axis: { int: 2 } })]; // biome-ignore format: two nodes
+  const all = withoutPast
+    ? []
+    : [
+        node('Concat', ['past_key_values.0.value', 'seen'], 'present.0.value', { axis: { int: 2 } }),
+        node('Concat', ['past_key_values.0.key', 'seen'], 'present.0.key', { axis: { int: 2 } }),
+      ];
   return {
     nodes: [
       node('Gather', ['marks', 'input_ids'], 'marked'),

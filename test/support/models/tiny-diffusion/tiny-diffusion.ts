@@ -34,7 +34,14 @@ export interface TinyDiffusionOptions {
  * Its network knows the answer, so every scheduler ends there.
  */
 export function writeTinyDiffusion(folder: string, options: TinyDiffusionOptions = {}): void {
-  const { inpainting = false, large = false, withoutEncoder = false, moments = false, schedulerClass = 'DDIMScheduler', unetInputs } = options; // biome-ignore format: one list
+  const {
+    inpainting = false,
+    large = false,
+    withoutEncoder = false,
+    moments = false,
+    schedulerClass = 'DDIMScheduler',
+    unetInputs,
+  } = options;
   const { vocab, merges } = clipFiles(Object.keys(COLOURS));
   const rows = Object.keys(vocab).map((token) =>
     [...(COLOURS[token.replace('</w>', '')] ?? [0, 0, 0]), 0].map((part) => part * PAINT * FACTOR),

@@ -20,7 +20,12 @@ const outcome = (parse: () => unknown): unknown => {
 };
 const same = async (text: string | Buffer): Promise<unknown> => {
   const bytes = Buffer.from(text as string);
-  const inTurns = await parseJsonInTurns(bytes).then((value) => () => value, (error: unknown) => () => { throw error; }); // biome-ignore format: one question
+  const inTurns = await parseJsonInTurns(bytes).then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
   const expected = outcome(() => parseJson(bytes));
   assert.deepEqual(outcome(inTurns), expected);
   return expected;

@@ -29,7 +29,10 @@ describe('gate', () => {
     const [a, b, c, d] = [work(), work(), work(), work()];
     const all = [a, b, c, d].map((one) => gate.run(NEVER, one.run));
     await turn();
-    assert.deepEqual([a, b, c, d].map(({ begun }) => begun), [true, true, false, false]); // biome-ignore format: short
+    assert.deepEqual(
+      [a, b, c, d].map(({ begun }) => begun),
+      [true, true, false, false],
+    );
     b.end();
     await all[1];
     await turn();

@@ -145,16 +145,51 @@ describe('tool calls in text', () => {
     ['its tag alone', hermes, '<tool_call>', { text: '', calls: [], incomplete: true }],
     ['its tag and a line break', hermes, 'Hm. <tool_call>\n', { text: 'Hm.', calls: [], incomplete: true }],
     ['half of its name', hermes, '<tool_call>{"name": "weat', { text: '', calls: [], incomplete: true }],
-    ['its name', hermes, '<tool_call>{"name": "weather", "argu', { text: '', calls: [{ name: 'weather', arguments: '' }], incomplete: true }],
-    ['half of its arguments', hermes, '<tool_call>{"name":"weather","arguments":{"city":"Pa', { text: '', calls: [{ name: 'weather', arguments: '{"city":"Pa' }], incomplete: true }],
-    ['all but its closing tag', hermes, '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}', { text: '', calls: [CITY], incomplete: false }],
-    ['half of its closing tag', hermes, '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}\n</tool_', { text: '', calls: [CITY], incomplete: false }],
+    [
+      'its name',
+      hermes,
+      '<tool_call>{"name": "weather", "argu',
+      { text: '', calls: [{ name: 'weather', arguments: '' }], incomplete: true },
+    ],
+    [
+      'half of its arguments',
+      hermes,
+      '<tool_call>{"name":"weather","arguments":{"city":"Pa',
+      { text: '', calls: [{ name: 'weather', arguments: '{"city":"Pa' }], incomplete: true },
+    ],
+    [
+      'all but its closing tag',
+      hermes,
+      '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}',
+      { text: '', calls: [CITY], incomplete: false },
+    ],
+    [
+      'half of its closing tag',
+      hermes,
+      '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}\n</tool_',
+      { text: '', calls: [CITY], incomplete: false },
+    ],
     ['half of its opening tag', hermes, 'I ask. <tool_c', { text: 'I ask. ', calls: [], incomplete: false }],
-    ['half of the second call', hermes, `${ONE}<tool_call>{"name":"clock","ar`, { text: '', calls: [CITY, { name: 'clock', arguments: '' }], incomplete: true }],
-    ['a list', mistral, '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "P', { text: '', calls: [{ name: 'weather', arguments: '{"city":"P' }], incomplete: true }],
-    ['a bare object', llama3, '{"name": "weather", "parameters": {"ci', { text: '', calls: [{ name: 'weather', arguments: '{"ci' }], incomplete: true }],
+    [
+      'half of the second call',
+      hermes,
+      `${ONE}<tool_call>{"name":"clock","ar`,
+      { text: '', calls: [CITY, { name: 'clock', arguments: '' }], incomplete: true },
+    ],
+    [
+      'a list',
+      mistral,
+      '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "P',
+      { text: '', calls: [{ name: 'weather', arguments: '{"city":"P' }], incomplete: true },
+    ],
+    [
+      'a bare object',
+      llama3,
+      '{"name": "weather", "parameters": {"ci',
+      { text: '', calls: [{ name: 'weather', arguments: '{"ci' }], incomplete: true },
+    ],
     ['the beginning of one', llama3, '{"na', { text: '', calls: [], incomplete: false }],
-  ]; // biome-ignore format: rows
+  ];
   for (const [name, format, output, expected] of cut) {
     it(`${format.name}: shows no markup of a call of which there is ${name}, whole or streamed`, () => {
       for (const whole of [true, false]) {
@@ -170,13 +205,19 @@ describe('tool calls in text', () => {
     ['a line break before its closing tag', hermes, WHOLE_JSON, '\n', { text: '', calls: [CITY], incomplete: true }],
     ['half of its closing tag', hermes, `${WHOLE_JSON}\n</tool`, '_call', { text: '', calls: [CITY], incomplete: true }],
     ['what follows a call without a closing tag', hermes, WHOLE_JSON, '\nUser:', { text: '', calls: [CITY], incomplete: false }],
-    ['its arguments', hermes, '<tool_call>{"name":"weather","arguments":{"city":"', 'Paris', { text: '', calls: [{ name: 'weather', arguments: '{"city":"' }], incomplete: true }],
+    [
+      'its arguments',
+      hermes,
+      '<tool_call>{"name":"weather","arguments":{"city":"',
+      'Paris',
+      { text: '', calls: [{ name: 'weather', arguments: '{"city":"' }], incomplete: true },
+    ],
     ['half of its opening tag', hermes, 'I ask. <t', 'ool_c', { text: 'I ask. ', calls: [], incomplete: true }],
     ['its opening tag but for one letter', hermes, '<', 'tool_call>', { text: '', calls: [], incomplete: true }],
     ['the end of its opening tag and more', hermes, '<tool', '_call>\n{', { text: '', calls: [], incomplete: true }],
     ['text behind a sign', hermes, 'a <t', 'wo', { text: 'a <t', calls: [], incomplete: false }],
     ['the beginning of a bare object', llama3, '{"', 'name', { text: '', calls: [], incomplete: true }],
-  ]; // biome-ignore format: rows
+  ];
   for (const [name, format, output, stopText, expected] of stopped) {
     it(`${format.name}: breaks a call off where a stop text takes ${name}, whole or streamed`, () => {
       for (const whole of [true, false]) {

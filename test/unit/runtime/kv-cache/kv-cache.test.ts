@@ -86,7 +86,10 @@ describe('the KV cache', () => {
   it('demotes the least recently used to the disk, and promotes what is restored', async () => {
     const { folder, cache, states, save } = await opened({ ramBytes: 250 });
     const [first, second, third] = [await save('1'), await save('2'), await save('3')];
-    assert.deepEqual([first, second, third].map((entry) => cache.tierOf(entry)), ['disk', 'ram', 'ram']); // biome-ignore format: a row
+    assert.deepEqual(
+      [first, second, third].map((entry) => cache.tierOf(entry)),
+      ['disk', 'ram', 'ram'],
+    );
     assert.ok(existsSync(join(folder, `${first.key}.kvstate`)), 'its bytes are on disk');
     assert.equal(states.held.size, 2);
     assert.equal(await cache.restore(first, states), true);
@@ -136,8 +139,8 @@ describe('the KV cache', () => {
     const kept = [await save('1', { pinned: true }), await save('2'), await save('3'), await save('4')].map(({ key }) => key);
     model.bytes = 400;
     assert.equal(await save('5'), undefined);
-    assert.deepEqual((await cache.entries()).map(({ key }) => key).sort(), [...kept].sort()); // biome-ignore format: a row
-    assert.deepEqual(states(folder).sort(), kept.map((key) => `${key}.kvstate`).sort()); // biome-ignore format: a row
+    assert.deepEqual((await cache.entries()).map(({ key }) => key).sort(), [...kept].sort());
+    assert.deepEqual(states(folder).sort(), kept.map((key) => `${key}.kvstate`).sort());
     assert.equal(model.held.size, 4, 'the host does not hold it either');
     model.bytes = 350;
     const fits = await save('6');
@@ -170,7 +173,10 @@ describe('the KV cache', () => {
   it('does not keep a state that alone is too large', async () => {
     const { folder, cache, states } = await opened({ diskBytes: 50 });
     assert.equal(await cache.save(conversation('1'), states, 'x'), undefined);
-    assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.kvstate')), []); // biome-ignore format: a row
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.kvstate')),
+      [],
+    );
     await cache.close();
   });
 

@@ -28,7 +28,12 @@ describe('segments of a conversation', () => {
     ['nothing', [], undefined, []],
   ];
   for (const [name, messages, tools, expected] of types) {
-    it(name, () => assert.deepEqual(segmentsOf(messages, tools).map((segment) => segment.type), expected)); // biome-ignore format: a row
+    it(name, () =>
+      assert.deepEqual(
+        segmentsOf(messages, tools).map((segment) => segment.type),
+        expected,
+      ),
+    );
   }
 
   it('hashes the system texts joined by line breaks, 16 hex digits', () => {

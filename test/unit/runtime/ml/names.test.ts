@@ -26,7 +26,10 @@ describe('names of fitted models', () => {
   it('names versions by the second, in UTC, and takes the next free one', () => {
     assert.equal(versionedName('m', AT), 'm_20260203_040506');
     const taken = new Set(['m_20260203_040506', 'm_20260203_040507']);
-    assert.equal(versionedName('m', AT, (name) => taken.has(name)), 'm_20260203_040508'); // biome-ignore format: one claim
+    assert.equal(
+      versionedName('m', AT, (name) => taken.has(name)),
+      'm_20260203_040508',
+    );
     assert.equal(
       versionedName('m', new Date('2026-12-31T23:59:59Z'), (name) => name.endsWith('235959')),
       'm_20270101_000000',

@@ -197,7 +197,10 @@ describe('the choices of a host', () => {
   const both = [of(0, { content: 'a' }), of(1, { content: '<think>hm</think>b' }), of(0, {}, 'stop'), of(1, {}, 'length'), usage(3, 9)];
 
   it('are read each on its own, and counted together', async () => {
-    assert.deepEqual(await texts(2, ...both), [['a', 'stop', 3, 9], ['b', 'length', 0, 0]]); // biome-ignore format: a row
+    assert.deepEqual(await texts(2, ...both), [
+      ['a', 'stop', 3, 9],
+      ['b', 'length', 0, 0],
+    ]);
     const whole = { choices: [0, 1].map((index) => ({ index, message: { content: `w${index}` }, finish_reason: 'stop' })) };
     assert.deepEqual(
       (await texts(2, whole)).map(([text]) => text),
@@ -207,7 +210,10 @@ describe('the choices of a host', () => {
 
   it('that have no numbers are taken by their places', async () => {
     const whole = { choices: ['a', 'b'].map((content) => ({ message: { content }, finish_reason: 'stop' })) };
-    assert.deepEqual((await texts(2, whole)).map(([text]) => text), ['a', 'b']); // biome-ignore format: a row
+    assert.deepEqual(
+      (await texts(2, whole)).map(([text]) => text),
+      ['a', 'b'],
+    );
     assert.deepEqual(
       (await texts(1, whole)).map(([text]) => text),
       ['a'],

@@ -23,7 +23,16 @@ describe('the encoders of a runtime elsewhere', () => {
   it('give vectors of the length that was asked for', async () => {
     host.script(vectors([1, 0], [0, 1]));
     const { vectors: made, tokens } = await remote.embed(ask, ['a', 'b'], 2);
-    assert.deepEqual([made.map((vector) => [...vector]), tokens], [[[1, 0], [0, 1]], 2]); // biome-ignore format: a row
+    assert.deepEqual(
+      [made.map((vector) => [...vector]), tokens],
+      [
+        [
+          [1, 0],
+          [0, 1],
+        ],
+        2,
+      ],
+    );
     assert.equal((host.seen[0]!.body as { dimensions?: number }).dimensions, 2);
   });
 

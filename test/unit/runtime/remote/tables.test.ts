@@ -44,7 +44,10 @@ it('an infinity is not sent on to a runtime elsewhere as a null', async () => {
   for (const overwrite of [true, false]) await assert.rejects(fit(rows, { v: 'numeric' }, overwrite), field);
   await assert.rejects(score(rows), field);
   const column = refused('bad_request', `data: row 1, column 1 is ${SHOWN}; it must be a number of at most 1e+100`);
-  const lists = [[1, 2], [1, -Infinity]]; // biome-ignore format: rows
+  const lists = [
+    [1, 2],
+    [1, -Infinity],
+  ];
   await assert.rejects(fit(lists), column);
   await assert.rejects(score(lists), column);
 });

@@ -38,7 +38,12 @@ describe('backups of the state store', () => {
   it('are made again when the last one is old, the sooner the smaller the file is', async () => {
     const MINUTE = 60_000;
     const MEBIBYTE = 2 ** 20;
-    for (const [mebibytes, minutes] of [[1, 10], [64, 10], [96, 15], [1024, 160]] as const) // biome-ignore format: a table
+    for (const [mebibytes, minutes] of [
+      [1, 10],
+      [64, 10],
+      [96, 15],
+      [1024, 160],
+    ] as const)
       assert.equal(intervalMs(mebibytes * MEBIBYTE), minutes * MINUTE, `${mebibytes} MiB`);
     const dir = join(root, 'again');
     const store = await openStore(dir, { backupAfterMs: 50 });

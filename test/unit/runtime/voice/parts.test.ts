@@ -132,10 +132,22 @@ test('settings come from the project, then the address, then messages', () => {
 test('each field of a config acts or is named', () => {
   const settings = projectSettings(undefined);
   const fields = {
-    stt_model: 'tiny', tts_model: 'flite', tts_voice: 'slt', llm_model: 'x', language: 'fr', speed: 2, sentence_boundary_only: true,
-    barge_in_enabled: false, barge_in_noise_filter: false, barge_in_min_chunks: 5, turn_detection_enabled: false, base_silence_duration: 1,
-    thinking_silence_duration: 2, max_silence_duration: 3, timings: true,
-  }; // biome-ignore format: one row of fields is read at a glance
+    stt_model: 'tiny',
+    tts_model: 'flite',
+    tts_voice: 'slt',
+    llm_model: 'x',
+    language: 'fr',
+    speed: 2,
+    sentence_boundary_only: true,
+    barge_in_enabled: false,
+    barge_in_noise_filter: false,
+    barge_in_min_chunks: 5,
+    turn_detection_enabled: false,
+    base_silence_duration: 1,
+    thinking_silence_duration: 2,
+    max_silence_duration: 3,
+    timings: true,
+  };
   const changed = configured(settings, { type: 'config', ...fields });
   assert.deepEqual(changed.refused, []);
   const values = Object.values(changed.settings);

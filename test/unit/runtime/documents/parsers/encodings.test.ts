@@ -181,11 +181,29 @@ describe('workbooks of before 1997', () => {
 
 describe('names of encodings', () => {
   const NAMES: readonly [string, string | undefined][] = [
-    ['UTF8', 'utf-8'], ['x-sjis', 'shift_jis'], ['Windows-31J', 'shift_jis'], ['cp932', 'shift_jis'], ['csShiftJIS', 'shift_jis'], ['GB2312', 'gb18030'],
-    ['ks_c_5601-1987', 'euc-kr'], ['ISO_8859-1:1987', 'windows-1252'], ['latin1', 'windows-1252'], ['us-ascii', 'windows-1252'], ['iso-8859-15', 'iso-8859-15'],
-    ['ISO-8859-8-I', 'iso-8859-8'], ['TIS-620', 'windows-874'], ['x-mac-cyrillic', 'x-mac-cyrillic'], ['cp-1251', 'windows-1251'], ['cp850', 'cp850'],
-    ['HZ-GB-2312', 'hz-gb-2312'], ['unicode-1-1-utf-7', 'utf-7'], ['hex', undefined], ['base64', undefined], ['', undefined], ['windows-9999', undefined],
-  ]; // biome-ignore format: a table
+    ['UTF8', 'utf-8'],
+    ['x-sjis', 'shift_jis'],
+    ['Windows-31J', 'shift_jis'],
+    ['cp932', 'shift_jis'],
+    ['csShiftJIS', 'shift_jis'],
+    ['GB2312', 'gb18030'],
+    ['ks_c_5601-1987', 'euc-kr'],
+    ['ISO_8859-1:1987', 'windows-1252'],
+    ['latin1', 'windows-1252'],
+    ['us-ascii', 'windows-1252'],
+    ['iso-8859-15', 'iso-8859-15'],
+    ['ISO-8859-8-I', 'iso-8859-8'],
+    ['TIS-620', 'windows-874'],
+    ['x-mac-cyrillic', 'x-mac-cyrillic'],
+    ['cp-1251', 'windows-1251'],
+    ['cp850', 'cp850'],
+    ['HZ-GB-2312', 'hz-gb-2312'],
+    ['unicode-1-1-utf-7', 'utf-7'],
+    ['hex', undefined],
+    ['base64', undefined],
+    ['', undefined],
+    ['windows-9999', undefined],
+  ];
   it('are known however they are written, and only those', () => {
     for (const [label, name] of NAMES) assert.equal(encodingOf(label), name, label);
     assert.equal(encodingOfCodePage(65001), 'utf-8');

@@ -22,7 +22,10 @@ const OFFICE: readonly [string, string][] = [
   [FRACTION, '(a+b)/2'],
   [el('rad', pr('rad', 'degHide', '1'), el('deg'), el('e', FRACTION)), '√((a+b)/2)'],
   [el('rad', el('deg', r('3')), el('e', r('x'))), '[3]√(x)'],
-  [el('nary', pr('nary', 'chr', '∑'), el('sub', r('i=1')), el('sup', r('n')), el('e', el('sSub', el('e', r('x')), el('sub', r('i'))))), '∑_(i=1)^n x_i'],
+  [
+    el('nary', pr('nary', 'chr', '∑'), el('sub', r('i=1')), el('sup', r('n')), el('e', el('sSub', el('e', r('x')), el('sub', r('i'))))),
+    '∑_(i=1)^n x_i',
+  ],
   [el('nary', el('sub'), el('sup'), el('e', r('f'))), '∫ f'],
   [el('d', pr('d', 'begChr', '['), el('e', r('0')), el('e', r('1'))), '[0, 1)'],
   [el('func', el('fName', r('sin')), el('e', r('x+y'))), 'sin (x+y)'],
@@ -30,17 +33,20 @@ const OFFICE: readonly [string, string][] = [
   [el('acc', el('e', r('x'))), 'x\u0302'],
   [el('limLow', el('e', r('lim')), el('lim', r('n→∞'))), 'lim_(n→∞)'],
   [el('unknown', el('e', r('kept'))), 'kept'],
-]; // biome-ignore format: a table
+];
 
 /** Equations of MathML with their line. */
 const MATHML: readonly [string, string][] = [
   ['<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac>', '(a + b)/2'],
   ['<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>', 'E = mc^2'],
-  ['<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><msub><mi>x</mi><mi>i</mi></msub>', '∑_(i = 1)^n x_i'],
+  [
+    '<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><msub><mi>x</mi><mi>i</mi></msub>',
+    '∑_(i = 1)^n x_i',
+  ],
   ['<semantics><mrow><msqrt><mi>x</mi></msqrt></mrow><annotation encoding="application/x-tex">\\sqrt x</annotation></semantics>', '√(x)'],
   ['<mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr></mtable>', '[1, 2]'],
   ['<mroot><mi>x</mi><mn>3</mn></mroot><mfenced><mi>a</mi><mi>b</mi></mfenced>', '[3]√(x)(a, b)'],
-]; // biome-ignore format: a table
+];
 
 describe('equations', () => {
   for (const [source, line] of OFFICE) it(`of Office are a line: ${line}`, () => assert.equal(lineOf(el('oMath', source)), line));

@@ -72,8 +72,15 @@ describe('html parser', () => {
       '<title>T</title><meta name=author content=Ada><nav>no</nav><script>no</script><h2>Head</h2>Loose <b>bold</b><p>Para<br>two<ul><li>one<li>two<ul><li>deep</ul></ul><pre>  a\n  b</pre><blockquote>q</blockquote><table><tr><th>k<th>v<tr><td>1<td>2</table>tail',
     );
     assert.deepEqual(blockTexts(document), [
-      'heading2 Head', 'paragraph Loose bold', 'paragraph Para\ntwo', 'list - one\n- two\n  - deep', 'code   a\n  b', 'quote q', 'table k | v\n1 | 2', 'paragraph tail',
-    ]); // biome-ignore format: one line
+      'heading2 Head',
+      'paragraph Loose bold',
+      'paragraph Para\ntwo',
+      'list - one\n- two\n  - deep',
+      'code   a\n  b',
+      'quote q',
+      'table k | v\n1 | 2',
+      'paragraph tail',
+    ]);
     assert.equal(document.metadata.title, 'T');
     assert.equal(document.metadata.author, 'Ada');
   });

@@ -31,11 +31,13 @@ const textRecords = (kind: number, text: string): Buffer[] => [
 function savedTwice(token = 0xe391c05f): Uint8Array {
   const box = (text: string): Buffer =>
     record(
-      0x03ee, 0, true,
+      0x03ee,
+      0,
+      true,
       record(0x03ef, 2, false, Buffer.alloc(24)),
       record(0xf00d, 0, true, record(0x0f9e, 0, false, words(0))),
       record(0xf00d, 0, true, ...textRecords(4, text)),
-    ); // biome-ignore format: a record a line
+    );
   const document = record(
     0x03e8,
     0,
@@ -60,9 +62,13 @@ function savedTwice(token = 0xe391c05f): Uint8Array {
 describe('a document of Word 97', () => {
   it('is read with its table, notes and header, letters as they are written', async () => {
     const body = [
-      'paragraph The engine', 'paragraph The engine weaves algebra, “as the loom” weaves — flowers of 5 €.',
-      'paragraph Zweiter Absatz über Größe, и по-русски.', 'table Name | Year\nAda | 1843', 'paragraph After the table.', 'paragraph See the letters.',
-    ]; // biome-ignore format: short
+      'paragraph The engine',
+      'paragraph The engine weaves algebra, “as the loom” weaves — flowers of 5 €.',
+      'paragraph Zweiter Absatz über Größe, и по-русски.',
+      'table Name | Year\nAda | 1843',
+      'paragraph After the table.',
+      'paragraph See the letters.',
+    ];
     assert.deepEqual(blockTexts(await parseWith('DocxParser', DOC)), ['header Notes of the society', ...body]);
     const all = await parseWith('DocxParser', DOC, { include_header_footer: true, extract_comments: true, extract_tables: false });
     assert.deepEqual(blockTexts(all), [

@@ -79,7 +79,12 @@ const picture = (width: number, height: number, colour: readonly number[]): Prom
 
 /** Left half black, right half white. */
 const halfMask = (width: number, height: number): Promise<Uint8Array> =>
-  encodePng({ width, height, channels: 3, data: Uint8Array.from({ length: width * height * 3 }, (_, at) => (Math.floor(at / 3) % width < width / 2 ? 0 : 255)) }); // biome-ignore format: one call
+  encodePng({
+    width,
+    height,
+    channels: 3,
+    data: Uint8Array.from({ length: width * height * 3 }, (_, at) => (Math.floor(at / 3) % width < width / 2 ? 0 : 255)),
+  });
 
 describe('a diffusion pipeline', () => {
   it('paints what the prompt says, in the size asked for', async () => {
@@ -136,10 +141,14 @@ describe('a diffusion pipeline', () => {
     const pipeline = await opened();
     const control = new AbortController();
     let steps = 0;
-    const done = pipeline.generate(JOB, () => {
-      steps += 1;
-      if (steps === 4) control.abort();
-    }, control.signal); // biome-ignore format: one call
+    const done = pipeline.generate(
+      JOB,
+      () => {
+        steps += 1;
+        if (steps === 4) control.abort();
+      },
+      control.signal,
+    );
     await assert.rejects(done, { name: 'AbortError' });
     assert.equal(steps, 4);
     await pipeline.close();
@@ -183,11 +192,17 @@ describe('a diffusion pipeline', () => {
   it('sends an image back through its share of the steps asked for, whether or not a scheduler takes one of them twice', async () => {
     const pipeline = await opened();
     const image = await picture(64, 32, COLOURS.blue!);
-    for (const [scheduler, strength, expected] of [['ddim', 0.5, 5], ['pndm', 0.5, 6], ['pndm', 0.3, 4], ['pndm', 1, 11], ['pndm', 0.05, 1]] as const) {
+    for (const [scheduler, strength, expected] of [
+      ['ddim', 0.5, 5],
+      ['pndm', 0.5, 6],
+      ['pndm', 0.3, 4],
+      ['pndm', 1, 11],
+      ['pndm', 0.05, 1],
+    ] as const) {
       let all = 0;
       await pipeline.generate({ ...JOB, image, scheduler, strength, steps: 10 }, ({ steps }) => (all = steps), FOREVER);
       assert.equal(all, expected, `${scheduler} ${strength}`);
-    } // biome-ignore format: rows
+    }
     await pipeline.close();
   });
 

@@ -12,7 +12,12 @@ function network(width: number | string): Unet {
 
 describe('the vector of guidance', () => {
   it('is as wide as the graph says, else of the usual width', () => {
-    for (const [width, expected] of [[32, 32], [4096, 4096], ['width', 256]] as const) assert.equal(network(width).told(8)?.length, expected); // biome-ignore format: rows
+    for (const [width, expected] of [
+      [32, 32],
+      [4096, 4096],
+      ['width', 256],
+    ] as const)
+      assert.equal(network(width).told(8)?.length, expected);
   });
 
   it('is of no absurd width', () => {

@@ -25,7 +25,12 @@ describe('reading a graph', () => {
     const graph: OnnxGraph = {
       nodes: [
         { op: 'Softmax', inputs: ['x'], outputs: ['y'], attributes: { axis: { int: -2 } } },
-        { op: 'Pad', inputs: ['y', '', ''], outputs: ['z'], attributes: { pads: { ints: [-1, 0, 3] }, mode: { text: 'edge' }, value: { float: 0.5 } } },
+        {
+          op: 'Pad',
+          inputs: ['y', '', ''],
+          outputs: ['z'],
+          attributes: { pads: { ints: [-1, 0, 3] }, mode: { text: 'edge' }, value: { float: 0.5 } },
+        },
         { op: 'Gelu', inputs: ['z'], outputs: ['w'], domain: 'com.microsoft' },
         { op: 'Constant', inputs: [], outputs: ['c'], attributes: { value: { tensor: floats('', [2], [1, -4]) } } },
       ],
@@ -33,19 +38,23 @@ describe('reading a graph', () => {
       inputs: [slot, { name: 'weight', type: 'float32', dims: [1, 2] }],
       outputs: [{ ...slot, name: 'w' }],
       opset: 14,
-    }; // biome-ignore format: one node a line
+    };
     const path = written(writeOnnx(graph));
     const read = readGraph(path);
     assert.equal(read.opset, 14);
     assert.deepEqual(
-      read.nodes.map(({ op, inputs, attributes }) => [op, inputs, Object.fromEntries([...attributes].filter(([name]) => op !== 'Constant' || name !== 'value'))]),
+      read.nodes.map(({ op, inputs, attributes }) => [
+        op,
+        inputs,
+        Object.fromEntries([...attributes].filter(([name]) => op !== 'Constant' || name !== 'value')),
+      ]),
       [
         ['Softmax', ['x'], { axis: -2 }],
         ['Pad', ['y'], { pads: [-1, 0, 3], mode: 'edge', value: 0.5 }],
         ['com.microsoft.Gelu', ['z'], {}],
         ['Constant', [], {}],
       ],
-    ); // biome-ignore format: one node a line
+    );
     assert.deepEqual(read.inputs, [{ name: 'x', element: 7, dims: [-1, 3] }]);
     const reader = new ConstantReader(path);
     assert.deepEqual(Array.from(reader.numbers(read.constants.get('weight')!)), [7, 8]);

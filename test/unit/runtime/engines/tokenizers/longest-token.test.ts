@@ -5,13 +5,25 @@ import { longestToken } from '../../../../../runtime/engines/tokenizers/longest-
 import { TextTokenizer } from '../../../../../runtime/engines/tokenizers/text-tokenizer.js';
 
 const BYTE_TOKENS = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
-const MERGES: [string, string][] = [['\u2581', 'w'], ['o', 'r'], ['\u2581w', 'or'], ['\u2581wor', 'd'], ['a', 'b'], ['\u2581', '\u2581'], ['\u2581\u2581', '\u2581\u2581']]; // biome-ignore format: one line
+const MERGES: [string, string][] = [
+  ['\u2581', 'w'],
+  ['o', 'r'],
+  ['\u2581w', 'or'],
+  ['\u2581wor', 'd'],
+  ['a', 'b'],
+  ['\u2581', '\u2581'],
+  ['\u2581\u2581', '\u2581\u2581'],
+];
 const replace = (from: object, content: string): object => ({ type: 'Replace', pattern: from, content });
 const SPACES = replace({ String: ' ' }, '\u2581');
 const sequence = (...normalizers: object[]): object => ({ type: 'Sequence', normalizers });
 const LLAMA = sequence({ type: 'Prepend', prepend: '\u2581' }, SPACES);
 const BYTE_LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
-const BYTE_MERGES: [string, string][] = [[spell(' '), 'w'], [spell(' w'), 'o'], [spell(' wo'), 'r']]; // biome-ignore format: one line
+const BYTE_MERGES: [string, string][] = [
+  [spell(' '), 'w'],
+  [spell(' w'), 'o'],
+  [spell(' wo'), 'r'],
+];
 
 /** A tokenizer.json of byte pairs. */
 function pairs(more: object, letters: readonly string[] = BYTE_TOKENS, merges = MERGES, model: object = { byte_fallback: true }): object {
@@ -26,7 +38,11 @@ const added = (more: object) => [{ id: 400, content: '<and on and on>', single_w
 const CASES: [what: string, definition: object, expected: number | undefined][] = [
   ['byte pairs with a token of each byte', pairs({ normalizer: LLAMA }), 6],
   ['the same without a normalizer', pairs({}), 6],
-  ['the same where spaces are marked before the model', pairs({ pre_tokenizer: { type: 'Metaspace', replacement: '\u2581', prepend_scheme: 'first', split: false } }), 6],
+  [
+    'the same where spaces are marked before the model',
+    pairs({ pre_tokenizer: { type: 'Metaspace', replacement: '\u2581', prepend_scheme: 'first', split: false } }),
+    6,
+  ],
   ['the same with letters put together', pairs({ normalizer: sequence({ type: 'NFC' }, LLAMA) }), 24],
   ['the same with two letters that become one', pairs({ normalizer: replace({ String: 'ab' }, 'c') }), 12],
   ['byte pairs over bytes', bytes(), 4],
@@ -42,12 +58,38 @@ const CASES: [what: string, definition: object, expected: number | undefined][] 
   ['a normalizer that takes many for one', pairs({ normalizer: replace({ Regex: ' +' }, ' ') }), undefined],
   ['a normalizer that strips', pairs({ normalizer: sequence(LLAMA, { type: 'Strip', strip_left: true, strip_right: true }) }), undefined],
   ['words without what stands between them', pairs({ pre_tokenizer: { type: 'WhitespaceSplit' } }), undefined],
-  ['a pattern that is left out', pairs({ pre_tokenizer: { type: 'Split', pattern: { String: ' ' }, behavior: 'Removed', invert: false } }), undefined],
-  ['a pattern that stands for itself', pairs({ pre_tokenizer: { type: 'Split', pattern: { String: ' ' }, behavior: 'Isolated', invert: false } }), 6],
-  ['pieces of Unigram', { ...pairs({}), model: { type: 'Unigram', unk_id: 0, vocab: [['<unk>', 0], ['a', -1]] } }, undefined],
-  ['pieces of words', { ...pairs({}), model: { type: 'WordPiece', unk_token: 'a', vocab: { a: 0 }, continuing_subword_prefix: '##' } }, undefined],
+  [
+    'a pattern that is left out',
+    pairs({ pre_tokenizer: { type: 'Split', pattern: { String: ' ' }, behavior: 'Removed', invert: false } }),
+    undefined,
+  ],
+  [
+    'a pattern that stands for itself',
+    pairs({ pre_tokenizer: { type: 'Split', pattern: { String: ' ' }, behavior: 'Isolated', invert: false } }),
+    6,
+  ],
+  [
+    'pieces of Unigram',
+    {
+      ...pairs({}),
+      model: {
+        type: 'Unigram',
+        unk_id: 0,
+        vocab: [
+          ['<unk>', 0],
+          ['a', -1],
+        ],
+      },
+    },
+    undefined,
+  ],
+  [
+    'pieces of words',
+    { ...pairs({}), model: { type: 'WordPiece', unk_token: 'a', vocab: { a: 0 }, continuing_subword_prefix: '##' } },
+    undefined,
+  ],
   ['nothing', {}, undefined],
-]; // biome-ignore format: one case a line
+];
 
 describe('the most text that one token stands for', () => {
   for (const [what, definition, expected] of CASES)
@@ -81,7 +123,10 @@ describe('the most text that one token stands for', () => {
   });
 
   it('counts how much of a text the forms of Unicode make one letter of', () => {
-    const forms = [['NFC', 'NFD', 4, 3 / 2], ['NFKC', 'NFKD', 5, 2]] as const; // biome-ignore format: rows
+    const forms = [
+      ['NFC', 'NFD', 4, 3 / 2],
+      ['NFKC', 'NFKD', 5, 2],
+    ] as const;
     for (const [composed, decomposed, units, ofBytes] of forms)
       for (let code = 0; code <= 0x10ffff; code += 1) {
         if (code >= 0xd800 && code <= 0xdfff) continue;

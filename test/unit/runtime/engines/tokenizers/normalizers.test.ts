@@ -22,14 +22,20 @@ describe('the normalizer of a tokenizer', () => {
     ['strip_accents goes before none', false, { strip_accents: true }, 'é', ['e']],
     ['tokenize_chinese_chars', true, { tokenize_chinese_chars: false }, 'river江', ['[UNK]']],
     ['the fast class has them too', true, { tokenizer_class: 'BertTokenizerFast', do_lower_case: false }, 'Anna', ['Anna']],
-    ['and BERT\'s relatives', false, { tokenizer_class: 'MPNetTokenizer', do_lower_case: true }, 'Anna', ['anna']],
+    ["and BERT's relatives", false, { tokenizer_class: 'MPNetTokenizer', do_lower_case: true }, 'Anna', ['anna']],
     ['and a file that names no class', false, { tokenizer_class: undefined, do_lower_case: true }, 'Anna', ['anna']],
-    ['the bare class has only tokenizer.json', true, { tokenizer_class: 'PreTrainedTokenizerFast', do_lower_case: false }, 'Anna', ['anna']],
+    [
+      'the bare class has only tokenizer.json',
+      true,
+      { tokenizer_class: 'PreTrainedTokenizerFast', do_lower_case: false },
+      'Anna',
+      ['anna'],
+    ],
     ['tokenize_chinese_chars as it is', true, {}, 'river江', ['river', '江']],
     ['what is not given stays (lower)', true, {}, 'Anna', ['anna']],
     ['what is not given stays (as written)', false, {}, 'Anna', ['Anna']],
     ['what is no boolean stays', true, { do_lower_case: 'no', strip_accents: 0, tokenize_chinese_chars: null }, 'Anna', ['anna']],
-  ]; // biome-ignore format: one case a line
+  ];
   for (const [name, lowercase, settings, text, tokens] of cases)
     it(`follows tokenizer_config.json: ${name}`, () => {
       const { tokenizer, config } = files(lowercase, settings);

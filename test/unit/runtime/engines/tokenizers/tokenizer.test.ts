@@ -110,7 +110,7 @@ describe('the tokenizer of an encoder', () => {
     [{ truncation_side: 'left' }, {}, true],
     [{}, { truncation: { direction: 'Left', max_length: 8 } }, true],
     [{ truncation_side: 'right' }, { truncation: { direction: 'Left', max_length: 8 } }, false],
-  ]; // biome-ignore format: one case a line
+  ];
   for (const [config, definition, keepsEnd] of SIDES)
     it(`cuts the ${keepsEnd ? 'beginning' : 'end'} with ${JSON.stringify({ ...config, ...definition })}`, () => {
       const { tokenizer, config: usual } = KINDS.wordpiece;
@@ -133,7 +133,7 @@ describe('the tokenizer of an encoder', () => {
     ['right', 6, 'a b', 'c d e f g h', 'a | c d'],
     ['right', 6, 'a b c d e', 'f g h i', 'a b | f'],
     ['right', 7, 'a b c d e', 'f', 'a b c | f'],
-  ]; // biome-ignore format: one case a line
+  ];
   const letters = wordPiece({ words: 'a b c d e f g h i'.split(' '), modelMaxLength: 64 }, true);
   for (const [side, limit, first, second, kept] of PAIRS)
     it(`keeps "${kept}" of "${first}" and "${second}" in ${limit} tokens from the ${side}`, () => {

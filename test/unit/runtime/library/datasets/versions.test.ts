@@ -165,10 +165,25 @@ describe('an upload of a name that a dataset has', () => {
     assert.equal((await bench.upload('x/b/r.txt', 'two\nlines')).replaced, undefined);
     assert.deepEqual((await bench.upload('x/b/r.txt', 'a\nb\nc')).replaced, [TWO]);
     assert.deepEqual(await bench.listed(), [ONE, THREE]);
-    const first = await bench.bulk([['s.txt', '1'], ['s.txt', '2']]); // biome-ignore format: one line
-    assert.deepEqual(first.files.map(({ replaced }: { replaced?: string[] }) => replaced), [undefined, undefined]); // biome-ignore format: one line
-    const again = await bench.bulk([['s.txt', '2'], ['s.txt', '3']]); // biome-ignore format: one line
-    assert.deepEqual(again.files.map(({ status, replaced }: { status: string; replaced?: string[] }) => [status, replaced]), [['skipped', [hashOf('1')]], ['uploaded', undefined]]); // biome-ignore format: one line
+    const first = await bench.bulk([
+      ['s.txt', '1'],
+      ['s.txt', '2'],
+    ]);
+    assert.deepEqual(
+      first.files.map(({ replaced }: { replaced?: string[] }) => replaced),
+      [undefined, undefined],
+    );
+    const again = await bench.bulk([
+      ['s.txt', '2'],
+      ['s.txt', '3'],
+    ]);
+    assert.deepEqual(
+      again.files.map(({ status, replaced }: { status: string; replaced?: string[] }) => [status, replaced]),
+      [
+        ['skipped', [hashOf('1')]],
+        ['uploaded', undefined],
+      ],
+    );
     assert.deepEqual(await bench.listed(), [ONE, THREE, hashOf('2'), hashOf('3')]);
   });
 

@@ -13,11 +13,33 @@ import { writePickle } from '../../../../../runtime/ml/pickle/write.js';
 const NEVER = new AbortController().signal;
 const ROWS = Array.from({ length: 50 }, (_none, i) => [Math.sin(i * 12.9898), Math.cos(i * 78.233)]);
 const ask = (more: Partial<FitAsk>): FitAsk => ({
-  model: 'm', backend: 'ecod', normalization: 'standardization', data: ROWS, contamination: 0.1, epochs: 10, batchSize: 32, overwrite: true, ...more,
-}); // biome-ignore format: defaults
+  model: 'm',
+  backend: 'ecod',
+  normalization: 'standardization',
+  data: ROWS,
+  contamination: 0.1,
+  epochs: 10,
+  batchSize: 32,
+  overwrite: true,
+  ...more,
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: the content of a file, to be spoilt
 type Content = any;
+
+/** Changes one member of a content, or removes it where the change gives undefined. */
+function spoil(content: Content, member: readonly string[], change: (value: Content) => unknown): void {
+  const holder = member.slice(0, -1).reduce((inner, key) => inner[key], content);
+  const key = member.at(-1)!;
+  holder[key] = change(holder[key]);
+  if (holder[key] === undefined) delete holder[key];
+}
+const withColumn = ({ schema, feature_order: order, encoders, ...encoder }: Content): Content => ({
+  ...encoder,
+  schema: { ...schema, c: 'hash' },
+  feature_order: [...order, 'c'],
+  encoders: { ...encoders, c: { type: 'hash' } },
+});
 
 describe('anomaly detectors', () => {
   let folder: string;
@@ -37,26 +59,26 @@ describe('anomaly detectors', () => {
       NEVER,
     );
     const good = readFileSync(join(folder, 'good_ecod.pkl'));
-    const changes: [name: string, change: (content: Content) => void][] = [
-      ['another format', (content) => { content.format = 'other'; }],
-      ['a later version', (content) => { content.version = 2; }],
-      ['no state', (content) => { delete content.state; }],
-      ['no name', (content) => { content.name = 5; }],
-      ['a list for an encoder', (content) => { content.encoder = []; }],
-      ['an encoder of three columns', (content) => { content.encoder.schema.c = 'hash'; content.encoder.feature_order.push('c'); content.encoder.encoders.c = { type: 'hash' }; }],
-      ['a missing entry', (content) => { delete content.state['scaler.centre']; }],
-      ['an entry of another kind', (content) => { content.state['scaler.centre'] = 'text'; }],
-      ['an entry that is a list', (content) => { content.state['scaler.centre'] = [1, 2]; }],
-      ['half an array', (content) => { content.state['scaler.centre'].data = content.state['scaler.centre'].data.subarray(0, 8); }],
-      ['a torn number', (content) => { content.state['scaler.centre'].data = content.state['scaler.centre'].data.subarray(0, 7); }],
-      ['another type of array', (content) => { content.state['scaler.centre'].dtype = '<f4'; }],
-      ['too many columns', (content) => { content.state.columns = 1e9; }],
-      ['NaN for the scale', (content) => { content.state['scaler.scale'].data = Buffer.alloc(16, 0xff); }],
-      ['another backend', (content) => { content.state.backend = 'knn'; }],
-    ]; // biome-ignore format: a table
-    for (const [name, change] of changes) {
+    const changes: [name: string, member: string[], change: (value: Content) => unknown][] = [
+      ['another format', ['format'], () => 'other'],
+      ['a later version', ['version'], () => 2],
+      ['no state', ['state'], () => undefined],
+      ['no name', ['name'], () => 5],
+      ['a list for an encoder', ['encoder'], () => []],
+      ['an encoder of three columns', ['encoder'], withColumn],
+      ['a missing entry', ['state', 'scaler.centre'], () => undefined],
+      ['an entry of another kind', ['state', 'scaler.centre'], () => 'text'],
+      ['an entry that is a list', ['state', 'scaler.centre'], () => [1, 2]],
+      ['half an array', ['state', 'scaler.centre', 'data'], (data) => data.subarray(0, 8)],
+      ['a torn number', ['state', 'scaler.centre', 'data'], (data) => data.subarray(0, 7)],
+      ['another type of array', ['state', 'scaler.centre', 'dtype'], () => '<f4'],
+      ['too many columns', ['state', 'columns'], () => 1e9],
+      ['NaN for the scale', ['state', 'scaler.scale', 'data'], () => Buffer.alloc(16, 0xff)],
+      ['another backend', ['state', 'backend'], () => 'knn'],
+    ];
+    for (const [name, member, change] of changes) {
       const content = (await readPickle(good)) as Content;
-      change(content);
+      spoil(content, member, change);
       writeFileSync(join(folder, 'spoilt_ecod.pkl'), Buffer.concat(await writePickle(content as Plain)));
       await assert.rejects(detectors.load({ model: 'spoilt', backend: 'ecod' }), { kind: 'invalid', message: /^spoilt_ecod\.pkl: / }, name);
       await assert.rejects(
@@ -93,7 +115,10 @@ describe('anomaly detectors', () => {
     setTimeout(() => gone.abort(new Error('client gone')), 200);
     await assert.rejects(fit, /client gone/);
     await assert.rejects(detectors.fit(ask({ model: 'gone' }), AbortSignal.abort(new Error('never there'))), /never there/);
-    assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith('gone')), []); // biome-ignore format: short
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('gone')),
+      [],
+    );
   });
 
   it('keeps so many in memory and reads the others again', async () => {

@@ -15,7 +15,10 @@ async function matrix(rows: Rows): Promise<number[][]> {
 
 /** The column of one field `f`, learned from `train`, for `values`. */
 async function encoded(type: string, train: readonly unknown[], values: readonly unknown[]): Promise<number[][]> {
-  const encoder = await RowEncoder.learn({ f: type }, train.map((f) => ({ f }))); // biome-ignore format: short
+  const encoder = await RowEncoder.learn(
+    { f: type },
+    train.map((f) => ({ f })),
+  );
   // What is saved is what counts.
   const again = RowEncoder.of(JSON.parse(JSON.stringify(encoder.state)));
   return matrix(again.rows(values.map((f) => (f === undefined ? {} : { f }))));
@@ -45,7 +48,12 @@ describe('encodings', () => {
   });
 
   it('makes a column for each category, a hundred at most', async () => {
-    assert.deepEqual(await encoded('onehot', ['x', 'y', 'x'], ['x', 'y', 'z', null]), [[1, 0], [0, 1], [0, 0], [0, 0]]); // biome-ignore format: rows
+    assert.deepEqual(await encoded('onehot', ['x', 'y', 'x'], ['x', 'y', 'z', null]), [
+      [1, 0],
+      [0, 1],
+      [0, 0],
+      [0, 0],
+    ]);
     assert.deepEqual(await encoded('onehot', [null, null], ['x', null]), [[0], [0]]);
     const many = Array.from({ length: 150 }, (_none, i) => `c${String(i).padStart(3, '0')}`);
     const rows = await encoded('onehot', many, ['c099', 'c100']);
@@ -77,7 +85,17 @@ describe('encodings', () => {
   });
 
   it('writes numbers as Python does', () => {
-    const texts: [unknown, string][] = [[1.5, '1.5'], [0.0001, '0.0001'], [0.00001234, '1.234e-05'], [1e-7, '1e-07'], [1e-100, '1e-100'], [1e22, '10000000000000000000000'], [-3, '-3'], [-0, '-0.0'], [false, 'False']]; // biome-ignore format: pairs
+    const texts: [unknown, string][] = [
+      [1.5, '1.5'],
+      [0.0001, '0.0001'],
+      [0.00001234, '1.234e-05'],
+      [1e-7, '1e-07'],
+      [1e-100, '1e-100'],
+      [1e22, '10000000000000000000000'],
+      [-3, '-3'],
+      [-0, '-0.0'],
+      [false, 'False'],
+    ];
     for (const [value, text] of texts) assert.equal(pythonText(value, 'f', 0), text);
   });
 
@@ -87,15 +105,22 @@ describe('encodings', () => {
     }
     await assert.rejects(encoded('label', ['a', '\ud800'], []), { kind: 'bad_request', message: /row 1/ });
     await assert.rejects(encoded('numeric', [1], [1e39]), { kind: 'bad_request', message: /row 0, field "f"/ });
-    for (const [schema, message] of [[{ f: 'magic' }, /"magic"; known are numeric, hash, label/], [{ f: 'constructor' }, /unknown encoding/], [{}, /no fields/]] as const) {
+    for (const [schema, message] of [
+      [{ f: 'magic' }, /"magic"; known are numeric, hash, label/],
+      [{ f: 'constructor' }, /unknown encoding/],
+      [{}, /no fields/],
+    ] as const) {
       await assert.rejects(RowEncoder.learn(schema as RowSchema, [{ f: 1 }]), { kind: 'bad_request', message });
-    } // biome-ignore format: a table
+    }
     await assert.rejects(RowEncoder.learn({ f: 'numeric' }, [{ f: 1 }, [1]]), { kind: 'bad_request', message: /row 1 is \[1\]/ });
   });
 
   it('takes nothing from the prototype of a row', async () => {
     const encoder = await RowEncoder.learn({ constructor: 'hash', toString: 'label' } as unknown as RowSchema, [{ toString: 'x' }]);
-    assert.deepEqual(await matrix(encoder.rows([{}, { toString: 'x' }])), [[0, 0], [0, 1]]); // biome-ignore format: rows
+    assert.deepEqual(await matrix(encoder.rows([{}, { toString: 'x' }])), [
+      [0, 0],
+      [0, 1],
+    ]);
   });
 
   it('refuses files that hold no encoder of ours', async () => {

@@ -114,8 +114,18 @@ describe('TF-IDF vectors', () => {
   });
 
   it('have fewer components where a fit has many texts or labels', () => {
-    const sizes = [[2, 2], [8200, 2], [16_384, 2], [20_000, 2], [100, 256], [1000, 1000]]; // biome-ignore format: one line
-    assert.deepEqual(sizes.map(([texts, labels]) => featuresOfFit(texts!, labels!)), [4095, 4092, 2048, 1677, 2048, 1023]); // biome-ignore format: one line
+    const sizes = [
+      [2, 2],
+      [8200, 2],
+      [16_384, 2],
+      [20_000, 2],
+      [100, 256],
+      [1000, 1000],
+    ];
+    assert.deepEqual(
+      sizes.map(([texts, labels]) => featuresOfFit(texts!, labels!)),
+      [4095, 4092, 2048, 1677, 2048, 1023],
+    );
   });
 
   /** Hardly an n-gram comes twice. */

@@ -33,10 +33,47 @@ function random(seed: number): () => number {
 }
 
 const EDGES: Plain[] = [
-  null, true, false, 0, -0, 1, -1, 255, 256, 65535, 65536, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER, 2 ** 53, 1e300,
-  -2.5, 5e-324, Number.NaN, Infinity, -Infinity, 2n ** 64n, -(2n ** 64n), 127n << 60n, 128n << 60n, -(128n << 60n), '', 'a', 'é', '😀', '__proto__', 'x'.repeat(255),
-  'x'.repeat(256), 'x'.repeat(70_000), Buffer.alloc(0), Buffer.from([0, 255]), Buffer.alloc(256, 7), Buffer.alloc(200_000, 9),
-]; // biome-ignore format: a list of edges
+  null,
+  true,
+  false,
+  0,
+  -0,
+  1,
+  -1,
+  255,
+  256,
+  65535,
+  65536,
+  2 ** 31 - 1,
+  2 ** 31,
+  -(2 ** 31),
+  -(2 ** 31) - 1,
+  Number.MAX_SAFE_INTEGER,
+  2 ** 53,
+  1e300,
+  -2.5,
+  5e-324,
+  Number.NaN,
+  Infinity,
+  -Infinity,
+  2n ** 64n,
+  -(2n ** 64n),
+  127n << 60n,
+  128n << 60n,
+  -(128n << 60n),
+  '',
+  'a',
+  'é',
+  '😀',
+  '__proto__',
+  'x'.repeat(255),
+  'x'.repeat(256),
+  'x'.repeat(70_000),
+  Buffer.alloc(0),
+  Buffer.from([0, 255]),
+  Buffer.alloc(256, 7),
+  Buffer.alloc(200_000, 9),
+];
 
 function some(next: () => number, depth: number): Plain {
   const kind = Math.floor(next() * (depth > 4 ? 5 : 8));
@@ -133,8 +170,15 @@ describe('pickle', () => {
       '(dp0\nV\\u00e9\\U0001f600\np1\nI01\nsVb\nI00\nsVc\nI-7\nsVd\nL123456789012345678901L\nsVe\nF1.5e-3\nsVf\nFnan\nsVg\ng1\nsVh\n(lp2\nI1\naI2\nas.',
     );
     assertSame(await read(text), {
-      'é😀': true, b: false, c: -7, d: 123456789012345678901n, e: 0.0015, f: Number.NaN, g: 'é😀', h: [1, 2],
-    }); // biome-ignore format: one dict
+      'é😀': true,
+      b: false,
+      c: -7,
+      d: 123456789012345678901n,
+      e: 0.0015,
+      f: Number.NaN,
+      g: 'é😀',
+      h: [1, 2],
+    });
   });
 
   it('lets a list be used twice', async () => {
@@ -185,7 +229,7 @@ describe('hostile pickles', () => {
     ['an add to nothing', bytes('a.'), /a value is missing/],
     ['appends without a mark', bytes(']e.'), /a mark is missing/],
     ['a tuple of too few', bytes('N', 0x87, '.'), /a value is missing/],
-  ]; // biome-ignore format: a table
+  ];
   for (const [name, content, message] of named) it(`refuses ${name}`, () => refused(content, message));
 
   it('refuses values that multiply when they are used again', async () => {

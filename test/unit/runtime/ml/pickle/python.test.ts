@@ -24,9 +24,20 @@ describe('pickle and Python', { skip }, () => {
   it("opens our file with Python's own reader", async () => {
     const numbers = Float64Array.from([1.5, -2, 1e300]);
     const value = {
-      none: null, yes: true, no: false, small: 7, negative: -3, big: 2 ** 40, huge: 2n ** 100n, minus: -0, half: 0.5, text: 'é😀', long: 'y'.repeat(70_000),
-      list: [1, [2, []], {}], array: { dtype: '<f8', shape: [3], data: new Uint8Array(numbers.buffer) },
-    }; // biome-ignore format: one value
+      none: null,
+      yes: true,
+      no: false,
+      small: 7,
+      negative: -3,
+      big: 2 ** 40,
+      huge: 2n ** 100n,
+      minus: -0,
+      half: 0.5,
+      text: 'é😀',
+      long: 'y'.repeat(70_000),
+      list: [1, [2, []], {}],
+      array: { dtype: '<f8', shape: [3], data: new Uint8Array(numbers.buffer) },
+    };
     const check = `
 import pickle, struct, sys, math
 d = pickle.load(sys.stdin.buffer)
@@ -64,7 +75,10 @@ sys.stdout.buffer.write(pickle.dumps(d, protocol=${protocol}))
       assert.deepEqual(value.floats, [0.1, 1e300, Infinity]);
       assert.equal(value.text, 'é中😀\n\\');
       assert.deepEqual(value.tuple, [1, [2, 3], [], [1, 2, 3, 4]]);
-      assert.deepEqual(value.twice, [[1, 2], [1, 2]]); // biome-ignore format: short
+      assert.deepEqual(value.twice, [
+        [1, 2],
+        [1, 2],
+      ]);
       assert.deepEqual(
         value.many,
         Array.from({ length: 3000 }, (_none, i) => i),

@@ -34,15 +34,45 @@ describe('filters', () => {
   it('compare native values and the flattened ones', () => {
     const metadata = { list: ['a', 'b'], object: { x: 1, y: [2] }, number: 5, text: '5', no: null };
     for (const filter of [
-      { list: 'a' }, { list: 'a,b' }, { list: 'a, b' }, { list: ['a', 'b'] }, { list: { $in: ['b'] } }, { list: { $nin: ['c'] } },
-      { object: '{"y": [2], "x": 1}' }, { object: { x: 1 } }, { 'object.y': 2 }, { number: 5 }, { text: '5' }, { no: null }, { missing: null },
-      { missing: { $ne: 1 } }, { no: { $ne: 1 } }, { number: { $ne: null } }, { list: { $gt: 'a' } }, { text: { $gt: '4' } },
-    ]) assert.ok(passes(filter, metadata), JSON.stringify(filter)); // biome-ignore format: one list
+      { list: 'a' },
+      { list: 'a,b' },
+      { list: 'a, b' },
+      { list: ['a', 'b'] },
+      { list: { $in: ['b'] } },
+      { list: { $nin: ['c'] } },
+      { object: '{"y": [2], "x": 1}' },
+      { object: { x: 1 } },
+      { 'object.y': 2 },
+      { number: 5 },
+      { text: '5' },
+      { no: null },
+      { missing: null },
+      { missing: { $ne: 1 } },
+      { no: { $ne: 1 } },
+      { number: { $ne: null } },
+      { list: { $gt: 'a' } },
+      { text: { $gt: '4' } },
+    ])
+      assert.ok(passes(filter, metadata), JSON.stringify(filter));
     for (const filter of [
-      { list: 'c' }, { list: ['b', 'a'] }, { list: ['a'] }, { list: { $ne: 'a' } }, { object: '{"x": 1}' }, { object: '{broken' }, { number: '5' },
-      { text: 5 }, { number: { $gt: '1' } }, { text: { $gt: 1 } }, { no: { $gt: 0 } }, { number: null }, { missing: 1 }, { list: { $nin: ['a,b'] } },
-      { number: { $in: [] } }, { object: { $gt: 1 } },
-    ]) assert.ok(!passes(filter, metadata), JSON.stringify(filter)); // biome-ignore format: one list
+      { list: 'c' },
+      { list: ['b', 'a'] },
+      { list: ['a'] },
+      { list: { $ne: 'a' } },
+      { object: '{"x": 1}' },
+      { object: '{broken' },
+      { number: '5' },
+      { text: 5 },
+      { number: { $gt: '1' } },
+      { text: { $gt: 1 } },
+      { no: { $gt: 0 } },
+      { number: null },
+      { missing: 1 },
+      { list: { $nin: ['a,b'] } },
+      { number: { $in: [] } },
+      { object: { $gt: 1 } },
+    ])
+      assert.ok(!passes(filter, metadata), JSON.stringify(filter));
   });
 
   it('find values by path: a dotted name first, then nested ones, also inside lists', () => {

@@ -15,8 +15,16 @@ function tokensOf(text: string, pieces: readonly [piece: string, label: string, 
     return { place: { start, end: at }, ...labelOf(Float32Array.from(LABELS, (one) => (one === label ? margin : 0))) };
   });
 }
-const found = (text: string, pieces: readonly [string, string, number?][]): unknown[] =>
+const found = (text: string, pieces: readonly [string, string, number?][]): [string, string, number, number][] =>
   entitiesOf(text, tokensOf(text, pieces), LABELS).map(({ text: part, label, start, end }) => [part, label, start, end]);
+/** As `found`, for pieces written as `piece/LABEL piece/LABEL`, with entities written as `text LABEL start-end, text LABEL start-end`. */
+const foundAsText = (text: string, pieces: string): string =>
+  found(
+    text,
+    pieces.split(' ').map((piece) => piece.split('/') as [string, string]),
+  )
+    .map(([part, label, start, end]) => `${part} ${label} ${start}-${end}`)
+    .join(', ');
 
 describe('entities', () => {
   it('joins words of one type and counts code points', () => {
@@ -134,20 +142,30 @@ describe('entities', () => {
   });
 
   describe('in scripts that are written without spaces', () => {
-    const cases: [string, string, [string, string][], unknown[]][] = [
-      ['are in the midst of a sentence', '我住在北京市和上海。', [['我', 'O'], ['住', 'O'], ['在', 'O'], ['北', 'B-LOC'], ['京', 'I-LOC'], ['市', 'O'], ['和', 'O'], ['上', 'B-LOC'], ['海', 'I-LOC'], ['。', 'O']], [['北京', 'LOC', 3, 5], ['上海', 'LOC', 7, 9]]],
-      ['stand side by side', '東京大阪', [['東', 'B-LOC'], ['京', 'I-LOC'], ['大阪', 'B-LOC']], [['東京', 'LOC', 0, 2], ['大阪', 'LOC', 2, 4]]],
-      ['follow a word of letters', 'Londonで会う', [['London', 'B-LOC'], ['で', 'O'], ['会', 'O'], ['う', 'O']], [['London', 'LOC', 0, 6]]],
-      ['go on from a word of letters', 'iPhone手机', [['iPhone', 'MISC'], ['手机', 'MISC']], [['iPhone手机', 'MISC', 0, 8]]],
-      ['share a token with letters', '2024年に', [['2024年', 'S-ORG'], ['に', 'O']], [['2024年', 'ORG', 0, 5]]],
-      ['have a long vowel and halfwidth letters', 'タワー ﾀﾜｰ', [['タワ', 'B-LOC'], ['ー', 'I-LOC'], ['ﾀﾜｰ', 'B-LOC']], [['タワー', 'LOC', 0, 3], ['ﾀﾜｰ', 'LOC', 4, 7]]],
-      ['have marks, Thai', 'ที่เชียงใหม่มี', [['ที', 'O'], ['เชียง', 'B-LOC'], ['ใหม', 'I-LOC'], ['มี', 'O']], [['เชียงใหม่', 'LOC', 3, 12]]],
-      ['have a gap that no token explains', '北☃京の海', [['北', 'B-LOC'], ['京', 'I-LOC'], ['海', 'I-LOC']], [['北', 'LOC', 0, 1], ['京', 'LOC', 2, 3], ['海', 'LOC', 4, 5]]],
-      ['are Lao, Khmer, Myanmar', 'ໃນລາວ នៅខ្មែរ နေမြန်မာ', [['ໃນ', 'O'], ['ລາວ', 'B-LOC'], ['នៅ', 'O'], ['ខ្មែរ', 'B-LOC'], ['နေ', 'O'], ['မြန်မာ', 'B-LOC']], [['ລາວ', 'LOC', 2, 5], ['ខ្មែរ', 'LOC', 8, 13], ['မြန်မာ', 'LOC', 16, 22]]],
-      ['are no such script: Korean', '서울에서 산다', [['서울', 'B-LOC'], ['에서', 'O'], ['산다', 'O']], [['서울에서', 'LOC', 0, 4]]],
-    ]; // biome-ignore format: one case a line
+    const cases: [what: string, text: string, pieces: string, entities: string][] = [
+      [
+        'are in the midst of a sentence',
+        '我住在北京市和上海。',
+        '我/O 住/O 在/O 北/B-LOC 京/I-LOC 市/O 和/O 上/B-LOC 海/I-LOC 。/O',
+        '北京 LOC 3-5, 上海 LOC 7-9',
+      ],
+      ['stand side by side', '東京大阪', '東/B-LOC 京/I-LOC 大阪/B-LOC', '東京 LOC 0-2, 大阪 LOC 2-4'],
+      ['follow a word of letters', 'Londonで会う', 'London/B-LOC で/O 会/O う/O', 'London LOC 0-6'],
+      ['go on from a word of letters', 'iPhone手机', 'iPhone/MISC 手机/MISC', 'iPhone手机 MISC 0-8'],
+      ['share a token with letters', '2024年に', '2024年/S-ORG に/O', '2024年 ORG 0-5'],
+      ['have a long vowel and halfwidth letters', 'タワー ﾀﾜｰ', 'タワ/B-LOC ー/I-LOC ﾀﾜｰ/B-LOC', 'タワー LOC 0-3, ﾀﾜｰ LOC 4-7'],
+      ['have marks, Thai', 'ที่เชียงใหม่มี', 'ที/O เชียง/B-LOC ใหม/I-LOC มี/O', 'เชียงใหม่ LOC 3-12'],
+      ['have a gap that no token explains', '北☃京の海', '北/B-LOC 京/I-LOC 海/I-LOC', '北 LOC 0-1, 京 LOC 2-3, 海 LOC 4-5'],
+      [
+        'are Lao, Khmer, Myanmar',
+        'ໃນລາວ នៅខ្មែរ နေမြန်မာ',
+        'ໃນ/O ລາວ/B-LOC នៅ/O ខ្មែរ/B-LOC နေ/O မြန်မာ/B-LOC',
+        'ລາວ LOC 2-5, ខ្មែរ LOC 8-13, မြန်မာ LOC 16-22',
+      ],
+      ['are no such script: Korean', '서울에서 산다', '서울/B-LOC 에서/O 산다/O', '서울에서 LOC 0-4'],
+    ];
     for (const [name, text, pieces, entities] of cases)
-      it(`finds entities that ${name}`, () => assert.deepEqual(found(text, pieces), entities));
+      it(`finds entities that ${name}`, () => assert.deepEqual(foundAsText(text, pieces), entities));
 
     it('takes words of any length', () => {
       for (const unit of ['x', '\u0301', 'é\u00ad', 'ก\u0e34', '北', 'x\u2060\u2060'])
@@ -168,17 +186,27 @@ describe('entities', () => {
   });
 
   describe('around characters that are not seen', () => {
-    const cases: [string, string, [string, string][], unknown[]][] = [
-      ['a soft hyphen in a word', 'I live in Ber\u00adlin.', [['I', 'O'], ['live', 'O'], ['in', 'O'], ['Ber\u00adlin', 'B-LOC'], ['.', 'O']], [['Ber\u00adlin', 'LOC', 10, 17]]],
-      ['a zero-width space, which parts words', 'New\u200bYork', [['New', 'B-LOC'], ['York', 'I-LOC']], [['New\u200bYork', 'LOC', 0, 8]]],
-      ['a zero-width space behind a word of another kind', 'in\u200bParis\ufeffand\u200bRome', [['in', 'O'], ['Paris', 'B-LOC'], ['and', 'O'], ['Rome', 'I-LOC']], [['Paris', 'LOC', 3, 8], ['Rome', 'LOC', 13, 17]]],
-      ['joiners in a word', 'a\u2060n\u200dn\u200ca', [['a', 'B-PER'], ['n', 'O'], ['n', 'O'], ['a', 'O']], [['a\u2060n\u200dn\u200ca', 'PER', 0, 7]]],
-      ['one between words', 'Anna \u200bSmith\u00ad Berg\u2060.', [['Anna', 'B-PER'], ['Smith', 'I-PER'], ['Berg', 'I-PER'], ['.', 'O']], [['Anna \u200bSmith\u00ad Berg', 'PER', 0, 17]]],
-      ['one with a token of its own', '\ufeffOslo\u200b Lima', [['\ufeff', 'O'], ['Oslo', 'B-LOC'], ['\u200b', 'O'], ['Lima', 'B-LOC']], [['Oslo', 'LOC', 1, 5], ['Lima', 'LOC', 7, 11]]],
-      ['one between pieces without spaces', '北\u200b京', [['北', 'B-LOC'], ['京', 'I-LOC']], [['北\u200b京', 'LOC', 0, 3]]],
-    ]; // biome-ignore format: one case a line
+    const cases: [what: string, text: string, pieces: string, entities: string][] = [
+      ['a soft hyphen in a word', 'I live in Ber\u00adlin.', 'I/O live/O in/O Ber\u00adlin/B-LOC ./O', 'Ber\u00adlin LOC 10-17'],
+      ['a zero-width space, which parts words', 'New\u200bYork', 'New/B-LOC York/I-LOC', 'New\u200bYork LOC 0-8'],
+      [
+        'a zero-width space behind a word of another kind',
+        'in\u200bParis\ufeffand\u200bRome',
+        'in/O Paris/B-LOC and/O Rome/I-LOC',
+        'Paris LOC 3-8, Rome LOC 13-17',
+      ],
+      ['joiners in a word', 'a\u2060n\u200dn\u200ca', 'a/B-PER n/O n/O a/O', 'a\u2060n\u200dn\u200ca PER 0-7'],
+      [
+        'one between words',
+        'Anna \u200bSmith\u00ad Berg\u2060.',
+        'Anna/B-PER Smith/I-PER Berg/I-PER ./O',
+        'Anna \u200bSmith\u00ad Berg PER 0-17',
+      ],
+      ['one with a token of its own', '\ufeffOslo\u200b Lima', '\ufeff/O Oslo/B-LOC \u200b/O Lima/B-LOC', 'Oslo LOC 1-5, Lima LOC 7-11'],
+      ['one between pieces without spaces', '北\u200b京', '北/B-LOC 京/I-LOC', '北\u200b京 LOC 0-3'],
+    ];
     for (const [name, text, pieces, entities] of cases)
-      it(`finds entities: ${name}`, () => assert.deepEqual(found(text, pieces), entities));
+      it(`finds entities: ${name}`, () => assert.deepEqual(foundAsText(text, pieces), entities));
   });
 
   it('leaves out what was cut off', () => {

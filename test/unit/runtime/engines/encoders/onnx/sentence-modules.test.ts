@@ -54,7 +54,7 @@ describe('the pooling of a sentence model', () => {
     [{ pooling_mode_weightedmean_tokens: true }, 'weighted'],
     [{ pooling_mode_lasttoken: true }, 'last'],
     [{}, undefined],
-  ]; // biome-ignore format: one case a line
+  ];
   for (const [config, pooling] of read)
     it(`is ${pooling} where the file says ${JSON.stringify(config)}`, () => assert.equal(poolingIn({ ...WIDTH, ...config }), pooling));
 
@@ -65,7 +65,7 @@ describe('the pooling of a sentence model', () => {
     [{ pooling_mode: 'constructor' }, /asks for the pooling "constructor"/],
     [{ pooling_mode: true }, /asks for the pooling "true"/],
     [{ pooling_mode_cls_token: true, pooling_mode_max_tokens: true }, /asks for cls and max at once/],
-  ]; // biome-ignore format: one case a line
+  ];
   for (const [config, message] of wrong)
     it(`is refused where the file says ${JSON.stringify(config)}`, () => refused(() => poolingIn(config), message));
 
@@ -121,7 +121,7 @@ describe('the modules of a sentence model', () => {
     ['Normalize', { module_input_name: 'token_embeddings' }],
     ['Dense', { module_input_name: 'token_embeddings', module_output_name: 'sentence_embedding' }],
     ['Dense', { module_output_name: 'other' }],
-  ]; // biome-ignore format: one case a line
+  ];
   for (const [name, config] of elsewhere)
     it(`are refused with ${name} of ${JSON.stringify(config)}`, () =>
       refused(

@@ -57,10 +57,27 @@ const tries: [name: string, run: OnnxSession['run'], sample: Int32Array, most: n
   ['pieces that come out as single tokens do', graphOf(() => 3), SAMPLE, 128],
   ['pieces read as the beginning of a text', graphOf((count) => (count > 1 ? 0 : 3)), SAMPLE, 1],
   ['pieces that are refused', refuses, SAMPLE, 1],
-  ['pieces as coarse as single tokens', graphOf(() => 3, (count) => 0.002 * count), SAMPLE, 128],
-  ['pieces that forget what hardly counts', graphOf((count) => (count > 1 ? 0 : 3), () => 0, 0.005), SAMPLE, 1],
+  [
+    'pieces as coarse as single tokens',
+    graphOf(
+      () => 3,
+      (count) => 0.002 * count,
+    ),
+    SAMPLE,
+    128,
+  ],
+  [
+    'pieces that forget what hardly counts',
+    graphOf(
+      (count) => (count > 1 ? 0 : 3),
+      () => 0,
+      0.005,
+    ),
+    SAMPLE,
+    1,
+  ],
   ['a sample that is too short to tell', graphOf(() => 3), SAMPLE.slice(0, 8), 1],
-]; // biome-ignore format: rows
+];
 for (const [name, run, sample, most] of tries)
   it(`tries ${name}`, async () => {
     const decoder = decoderOf([TOKENS, STATE], run);
@@ -69,8 +86,19 @@ for (const [name, run, sample, most] of tries)
   });
 
 it('begins with states of zeros and takes them from the outputs that belong to them', async () => {
-  const names = ['past_conv.1', 'past_ssm.1', 'past_recurrent.2', 'past_conv.2.query', 'past.4.conv', 'past.4.recurrent', 'past_key_values.5.conv_state'];
-  const outputs = [OUTPUTS[0]!, ...names.map((name) => slot(name.replace('past_key_values', 'present').replace('past', 'present'), [], 'float16'))];
+  const names = [
+    'past_conv.1',
+    'past_ssm.1',
+    'past_recurrent.2',
+    'past_conv.2.query',
+    'past.4.conv',
+    'past.4.recurrent',
+    'past_key_values.5.conv_state',
+  ];
+  const outputs = [
+    OUTPUTS[0]!,
+    ...names.map((name) => slot(name.replace('past_key_values', 'present').replace('past', 'present'), [], 'float16')),
+  ];
   const run: OnnxSession['run'] = async () => ({
     logits: { type: 'float32', dims: [1, 1, 9], data: new Float32Array(9) },
     ...Object.fromEntries(outputs.slice(1).map(({ name }, at) => [name, { type: 'float16', dims: [1, 2], data: Uint16Array.of(at, at) }])),
@@ -80,8 +108,11 @@ it('begins with states of zeros and takes them from the outputs that belong to t
   const { nothing } = decoder;
   for (const name of names) assert.deepEqual(nothing.tensors[name], { type: 'float16', dims: [1, 2], data: new Uint16Array(2) });
   const { past } = await decoder.read(Int32Array.of(1), nothing);
-  assert.deepEqual(names.map((name) => past.tensors[name]!.data[0]), [0, 1, 2, 3, 4, 5, 6]);
-}); // biome-ignore format: rows
+  assert.deepEqual(
+    names.map((name) => past.tensors[name]!.data[0]),
+    [0, 1, 2, 3, 4, 5, 6],
+  );
+});
 
 it('begins with no keys and values, in whatever order a graph has them', () => {
   const sizes = (name: string, dims: TensorSlot['dims']): unknown => {
@@ -118,10 +149,18 @@ const refused: [name: string, inputs: TensorSlot[], why: RegExp][] = [
   ['a state that grows', [slot('past_conv.1', ['batch', 2, 'past'], 'float32')], /how large past_conv\.1 is/],
   ['an absurd state', [slot('past_conv.1', ['batch', 2 ** 20, 2 ** 20], 'float32')], /past_conv\.1 is \[1, 1048576, 1048576\], too large/],
   ['states of whole numbers', [slot('past_conv.1', ['batch', 2, 3], 'int8')], /past_conv\.1 is of int8/],
-  ['keys of more sizes', [slot('past_key_values.0.key', [2, 'batch', 1, 'past', 8], 'float32')], /past_key_values\.0\.key is \[2, batch, 1, past, 8\]/],
-  ['keys of unknown sizes', [slot('past_key_values.0.key', ['batch', 'size', 'past'], 'float32')], /past_key_values\.0\.key is \[batch, size, past\]/],
+  [
+    'keys of more sizes',
+    [slot('past_key_values.0.key', [2, 'batch', 1, 'past', 8], 'float32')],
+    /past_key_values\.0\.key is \[2, batch, 1, past, 8\]/,
+  ],
+  [
+    'keys of unknown sizes',
+    [slot('past_key_values.0.key', ['batch', 'size', 'past'], 'float32')],
+    /past_key_values\.0\.key is \[batch, size, past\]/,
+  ],
   ['a past of another name', [slot('past_key_values.0', ['batch', 'past', 8], 'float32')], /past_key_values\.0, /],
   ['positions in unknown directions', [slot('position_ids', ['kinds', 'batch', 'length'])], /position_ids is \[kinds, batch, length\]/],
   ['no tokens', [slot('inputs_embeds', ['batch', 'length', 8], 'float32')], /inputs_embeds/],
-]; // biome-ignore format: rows
+];
 for (const [name, inputs, why] of refused) it(`refuses ${name} by name`, () => assert.throws(() => decoderOf([TOKENS, ...inputs]), why));

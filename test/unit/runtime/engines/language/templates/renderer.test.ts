@@ -54,9 +54,24 @@ const CONVERSATIONS: Record<string, Message[]> = {
   'a system message': [message('system', 'apple'), message('user', 'berry')],
   'a developer message': [message('developer', 'apple'), message('user', 'berry')],
   'two user messages in a row': [message('user', 'apple'), message('user', 'berry')],
-  'two answers in a row': [message('user', 'apple'), message('assistant', 'berry'), message('assistant', 'cherry'), message('user', 'date')],
-  'a system message in the middle': [message('user', 'apple'), message('assistant', 'berry'), message('system', 'cherry'), message('user', 'date')],
-  'system messages everywhere': [message('system', 'apple'), message('system', 'berry'), message('user', 'cherry'), message('system', 'date')],
+  'two answers in a row': [
+    message('user', 'apple'),
+    message('assistant', 'berry'),
+    message('assistant', 'cherry'),
+    message('user', 'date'),
+  ],
+  'a system message in the middle': [
+    message('user', 'apple'),
+    message('assistant', 'berry'),
+    message('system', 'cherry'),
+    message('user', 'date'),
+  ],
+  'system messages everywhere': [
+    message('system', 'apple'),
+    message('system', 'berry'),
+    message('user', 'cherry'),
+    message('system', 'date'),
+  ],
   'only a system message': [message('system', 'apple')],
   'a call and its results': [
     message('user', 'apple'),
@@ -67,7 +82,7 @@ const CONVERSATIONS: Record<string, Message[]> = {
   ],
   'an answer first': [message('assistant', 'apple'), message('user', 'berry')],
   'an answer last': [message('user', 'apple'), message('assistant', 'berry')],
-}; // biome-ignore format: rows
+};
 
 describe('conversations that a template refuses', () => {
   for (const [name, template] of Object.entries(TEMPLATES)) {
@@ -92,12 +107,37 @@ describe('conversations that a template refuses', () => {
 
   const exact: [string, string, Message[], string][] = [
     ['a folded system message', TEMPLATES['refuses a system message']!, CONVERSATIONS['a system message']!, '[user]apple\n\nberry'],
-    ['merged turns', TEMPLATES['wants strict alternation and no other roles']!, CONVERSATIONS['two user messages in a row']!, '[user]apple\n\nberry'],
-    ['a later system message', TEMPLATES['takes a system message at the start only']!, CONVERSATIONS['a system message in the middle']!, '[user]apple[assistant]berry[user]cherry\n\ndate'],
-    ['a first one, which it takes', TEMPLATES['takes a system message at the start only']!, CONVERSATIONS['a system message']!, '[system]apple[user]berry'],
-    ['an answer first', TEMPLATES['wants strict alternation and no other roles']!, CONVERSATIONS['an answer first']!, '[user]Begin.[assistant]apple[user]berry'],
-    ['tools', TEMPLATES['wants strict alternation and no other roles']!, CONVERSATIONS['a call and its results']!, '[user]apple[assistant]berry\n<tool_call>{"name":"weather","arguments":{"city":"Paris"}}</tool_call>[user]<tool_response>\ncherry\n</tool_response>\n<tool_response>\ndate\n</tool_response>\n\nelder'],
-  ]; // biome-ignore format: rows
+    [
+      'merged turns',
+      TEMPLATES['wants strict alternation and no other roles']!,
+      CONVERSATIONS['two user messages in a row']!,
+      '[user]apple\n\nberry',
+    ],
+    [
+      'a later system message',
+      TEMPLATES['takes a system message at the start only']!,
+      CONVERSATIONS['a system message in the middle']!,
+      '[user]apple[assistant]berry[user]cherry\n\ndate',
+    ],
+    [
+      'a first one, which it takes',
+      TEMPLATES['takes a system message at the start only']!,
+      CONVERSATIONS['a system message']!,
+      '[system]apple[user]berry',
+    ],
+    [
+      'an answer first',
+      TEMPLATES['wants strict alternation and no other roles']!,
+      CONVERSATIONS['an answer first']!,
+      '[user]Begin.[assistant]apple[user]berry',
+    ],
+    [
+      'tools',
+      TEMPLATES['wants strict alternation and no other roles']!,
+      CONVERSATIONS['a call and its results']!,
+      '[user]apple[assistant]berry\n<tool_call>{"name":"weather","arguments":{"city":"Paris"}}</tool_call>[user]<tool_response>\ncherry\n</tool_response>\n<tool_response>\ndate\n</tool_response>\n\nelder',
+    ],
+  ];
   for (const [name, template, messages, wanted] of exact)
     it(`become ${name}`, async () => assert.equal(await opened(template).text(messages), wanted));
 
@@ -119,7 +159,13 @@ describe('models without a template that works', () => {
   const conversation = CONVERSATIONS['a system message']!;
   const CHATML = '<|im_start|>system\napple<|im_end|>\n<|im_start|>user\nberry<|im_end|>\n<|im_start|>assistant\n';
   const LINES = 'System: apple\nUser: berry\nAssistant:';
-  const broken: [string, string][] = [['none', ''], ['one that does not parse', '{% if %}'], ['one with an unknown filter', '{{ messages | unheard_of }}'], ['one that is not closed', '{% for m in messages %}'], ['one that calls what is not there', '{{ nothing.at.all() }}']]; // biome-ignore format: rows
+  const broken: [string, string][] = [
+    ['none', ''],
+    ['one that does not parse', '{% if %}'],
+    ['one with an unknown filter', '{{ messages | unheard_of }}'],
+    ['one that is not closed', '{% for m in messages %}'],
+    ['one that calls what is not there', '{{ nothing.at.all() }}'],
+  ];
   for (const [name, template] of broken) {
     it(`write ChatML where the vocabulary has its tokens: ${name}`, async () => {
       const { text, notes } = opened(template, { controlTexts: CHATML_TEXTS });

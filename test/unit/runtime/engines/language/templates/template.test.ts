@@ -75,13 +75,25 @@ describe('chat template', () => {
     ['indenting', repeated('n.x | indent(width=100000000)', '"a\\na"')],
     ['a list', repeated('n.x + n.x', '[1, 2]')],
     ['a list in itself', repeated('[n.x, n.x]')],
-    ['JSON of a list in itself', `{% set n = namespace(x=[1]) %}{% for i in range(40) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}`],
+    [
+      'JSON of a list in itself',
+      `{% set n = namespace(x=[1]) %}{% for i in range(40) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}`,
+    ],
     ['widely spaced JSON', '{{ [1, [2]] | tojson(indent=100000000) }}'],
-    ['splitting', `{% set n = namespace(x="a,") %}{% for i in range(22) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x.split(",") | length }}`],
+    [
+      'splitting',
+      `{% set n = namespace(x="a,") %}{% for i in range(22) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x.split(",") | length }}`,
+    ],
     ['a macro', `{% macro twice(x) %}{{ x }}{{ x }}{% endmacro %}${repeated('twice(n.x)')}`],
-    ['a block', `{% set n = namespace(x="aaaa") %}{% for i in range(40) %}{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}{% endfor %}{{ n.x }}`],
-    ['filters without end', `{% set n = namespace(x="a ") %}{% for i in range(20) %}{% set n.x = n.x ~ n.x %}{% endfor %}{% for i in range(1000) %}{{ n.x | upper | length }}{% endfor %}`],
-  ]; // biome-ignore format: rows
+    [
+      'a block',
+      `{% set n = namespace(x="aaaa") %}{% for i in range(40) %}{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}{% endfor %}{{ n.x }}`,
+    ],
+    [
+      'filters without end',
+      `{% set n = namespace(x="a ") %}{% for i in range(20) %}{% set n.x = n.x ~ n.x %}{% endfor %}{% for i in range(1000) %}{{ n.x | upper | length }}{% endfor %}`,
+    ],
+  ];
   for (const [name, text] of growing) {
     it(`is bounded in time and size: ${name}`, () => {
       const expected = { name: 'Failure', kind: 'invalid', code: 'template_failed', message: /more than/ };
@@ -144,17 +156,49 @@ describe('chat template', () => {
 
   const loaded = '{"a": null, "b": true, "c": ["x", {}], "items": 1}';
   const python: [string, string, string][] = [
-    ['writes constants', "{{ none }} {{ value.b }} {{ value.a ~ value.b ~ nothing ~ 1.5 }}", 'None True NoneTrue1.5'],
-    ['has all arguments of a macro', '{% macro f(a) %}{% for one in varargs %}{{ one }}{% endfor %}{{ kwargs.b }}{% endmacro %}{{ f(1, 2, 3, b=4) }}', '234'],
-    ['writes lists, tuples and objects', '{{ value.c }} {{ (1, "x") }} {{ {"k": none, "l": "a\'b\\n"} }}', `['x', {}] (1, 'x') {'k': None, 'l': "a'b\\n"}`],
+    ['writes constants', '{{ none }} {{ value.b }} {{ value.a ~ value.b ~ nothing ~ 1.5 }}', 'None True NoneTrue1.5'],
+    [
+      'has all arguments of a macro',
+      '{% macro f(a) %}{% for one in varargs %}{{ one }}{% endfor %}{{ kwargs.b }}{% endmacro %}{{ f(1, 2, 3, b=4) }}',
+      '234',
+    ],
+    [
+      'writes lists, tuples and objects',
+      '{{ value.c }} {{ (1, "x") }} {{ {"k": none, "l": "a\'b\\n"} }}',
+      `['x', {}] (1, 'x') {'k': None, 'l': "a'b\\n"}`,
+    ],
     ['writes what cannot be printed by number', '{{ ["é \u00a0\u200b\u{e0001}\u007f"] }}', String.raw`['é \xa0\u200b\U000e0001\x7f']`],
-    ['forgets in a round what another has set', '{% for i in range(3) %}{% if i == 1 %}{% set x = i %}{% endif %}{{ x }},{% endfor %}', ',1,,'],
-    ['makes anything a text', '{{ value.a | string }} {{ value.b | string }} {{ value.c | string }} {{ "it\'s" | upper }}', "None True ['x', {}] IT'S"],
-    ['filters the text of anything', '{{ value.c | upper }} {{ value | trim }}', "['X', {}] {'a': None, 'b': True, 'c': ['x', {}], 'items': 1}"],
-    ['strips what is named', "{{ '\n\n  a \n'.strip('\n') }}|{{ 'xyax'.lstrip('xy') }}|{{ 'axy'.rstrip('yx') }}|{{ ' a '.strip() }}|{{ '👍👎a👎'.strip('👎') }}|{{ '\ufeffa\u2003\x1c'.strip() }}", '  a |ax|a|a|👍👎a|\ufeffa'],
-    ['calls a method that is a key too', '{% for k, v in value.items() %}{{ k }}{% endfor %}{{ value["items"] }}{{ value.get("items") }}', 'abcitems11'],
-    ['finds the least and the greatest', '{{ [3, 1.5, 2] | min }} {{ [3, 1, 2] | max }} {{ ["b", "C", "a"] | max }} {{ [] | min }}', '1.5 3 C '],
-  ]; // biome-ignore format: rows
+    [
+      'forgets in a round what another has set',
+      '{% for i in range(3) %}{% if i == 1 %}{% set x = i %}{% endif %}{{ x }},{% endfor %}',
+      ',1,,',
+    ],
+    [
+      'makes anything a text',
+      '{{ value.a | string }} {{ value.b | string }} {{ value.c | string }} {{ "it\'s" | upper }}',
+      "None True ['x', {}] IT'S",
+    ],
+    [
+      'filters the text of anything',
+      '{{ value.c | upper }} {{ value | trim }}',
+      "['X', {}] {'a': None, 'b': True, 'c': ['x', {}], 'items': 1}",
+    ],
+    [
+      'strips what is named',
+      "{{ '\n\n  a \n'.strip('\n') }}|{{ 'xyax'.lstrip('xy') }}|{{ 'axy'.rstrip('yx') }}|{{ ' a '.strip() }}|{{ '👍👎a👎'.strip('👎') }}|{{ '\ufeffa\u2003\x1c'.strip() }}",
+      '  a |ax|a|a|👍👎a|\ufeffa',
+    ],
+    [
+      'calls a method that is a key too',
+      '{% for k, v in value.items() %}{{ k }}{% endfor %}{{ value["items"] }}{{ value.get("items") }}',
+      'abcitems11',
+    ],
+    [
+      'finds the least and the greatest',
+      '{{ [3, 1.5, 2] | min }} {{ [3, 1, 2] | max }} {{ ["b", "C", "a"] | max }} {{ [] | min }}',
+      '1.5 3 C ',
+    ],
+  ];
   for (const [name, text, wanted] of python)
     it(`${name} as Python does`, () => assert.equal(render(text, { value: JSON.parse(loaded) }), wanted));
 });

@@ -7,11 +7,23 @@ import { writeFiles } from '../../../../../support/vision/networks.js';
 
 const WHOLE = { 'det.onnx': 1, 'tokenizer.json': 10, 'onnx/encoder_model.onnx': 20 };
 const rows: [what: string, files: Record<string, number>, sizeBytes: number][] = [
-  ['one format of each graph', { ...WHOLE, 'onnx/encoder_model_q4.onnx': 7, 'onnx/decoder_model.onnx': 300, 'onnx/decoder_model_fp16.onnx': 9 }, 321],
-  ['the decoder in one form', { ...WHOLE, 'onnx/decoder_model_merged.onnx': 300, 'onnx/decoder_model.onnx': 5, 'onnx/decoder_with_past_model.onnx': 6 }, 321],
+  [
+    'one format of each graph',
+    { ...WHOLE, 'onnx/encoder_model_q4.onnx': 7, 'onnx/decoder_model.onnx': 300, 'onnx/decoder_model_fp16.onnx': 9 },
+    321,
+  ],
+  [
+    'the decoder in one form',
+    { ...WHOLE, 'onnx/decoder_model_merged.onnx': 300, 'onnx/decoder_model.onnx': 5, 'onnx/decoder_with_past_model.onnx': 6 },
+    321,
+  ],
   ['a decoder in two', { ...WHOLE, 'onnx/decoder_model.onnx': 300, 'onnx/decoder_with_past_model.onnx': 4000 }, 4321],
-  ['nothing that is not a part of it', { ...WHOLE, 'onnx/decoder_model.onnx': 300, 'onnx/old/decoder_model_merged.onnx': 8, 'old/encoder_model.onnx': 8, 'rec.onnx': 8 }, 321],
-]; // biome-ignore format: rows
+  [
+    'nothing that is not a part of it',
+    { ...WHOLE, 'onnx/decoder_model.onnx': 300, 'onnx/old/decoder_model_merged.onnx': 8, 'old/encoder_model.onnx': 8, 'rec.onnx': 8 },
+    321,
+  ],
+];
 
 for (const [what, sizes, sizeBytes] of rows)
   it(`a writer of lines counts ${what}`, async () => {

@@ -52,22 +52,31 @@ const peaks = new Map([['layernormalization_5', new Float32Array(32).fill(2)]]);
 /** GELU with the half taken first, and multiplied where others divide. */
 const otherGelu = both(
   constants(floats('root', [], [Math.SQRT1_2])),
-  nodes((node, at) => (node.op === 'Div' && at > 0 && node.inputs[1]!.startsWith('number') && erfInputs.has(node.outputs[0]!) ? [{ ...node, op: 'Mul', inputs: [node.inputs[0]!, 'root'] }] : undefined)),
-); // biome-ignore format: one rewriting a line
+  nodes((node, at) =>
+    node.op === 'Div' && at > 0 && node.inputs[1]!.startsWith('number') && erfInputs.has(node.outputs[0]!)
+      ? [{ ...node, op: 'Mul', inputs: [node.inputs[0]!, 'root'] }]
+      : undefined,
+  ),
+);
 const erfInputs = new Set(randomGraph().nodes.flatMap(({ op, inputs }) => (op === 'Erf' ? [inputs[0]!] : [])));
 /** A mask of truth values that is chosen by, as newer exporters write it. */
 const chosenMask = both(
   constants(floats('least', [], [-3.4e38]), floats('nothing', [], [0]), integers('axes', [1, 2])),
   (graph: OnnxGraph): OnnxGraph => {
-    const mask = graph.nodes.find(({ op, inputs }) => op === 'Mul' && graph.nodes.some((sub) => sub.op === 'Sub' && sub.outputs[0] === inputs[0]))!.outputs[0]!;
+    const mask = graph.nodes.find(
+      ({ op, inputs }) => op === 'Mul' && graph.nodes.some((sub) => sub.op === 'Sub' && sub.outputs[0] === inputs[0]),
+    )!.outputs[0]!;
     const own: OnnxNode[] = [
       { op: 'Cast', inputs: ['attention_mask'], outputs: ['truth'], attributes: { to: { int: 9 } } },
       { op: 'Unsqueeze', inputs: ['truth', 'axes'], outputs: ['wide'] },
       { op: 'Where', inputs: ['wide', 'nothing', 'least'], outputs: ['chosen'] },
     ];
-    return { ...graph, nodes: [...own, ...graph.nodes.map((node) => ({ ...node, inputs: node.inputs.map((name) => (name === mask ? 'chosen' : name)) }))] };
+    return {
+      ...graph,
+      nodes: [...own, ...graph.nodes.map((node) => ({ ...node, inputs: node.inputs.map((name) => (name === mask ? 'chosen' : name)) }))],
+    };
   },
-); // biome-ignore format: one rewriting a line
+);
 
 const KNOWN: readonly [string, Partial<BertShape>, Rewriting, string][] = [
   ['vectors of tokens', {}, same, ''],
@@ -154,7 +163,11 @@ describe('recognising encoders', () => {
       ahead({ op: 'Identity', inputs: ['input_ids'], outputs: ['embeddings.LayerNorm.weight'] }),
       /made twice/,
     ],
-    ['a Transpose of one axis into ten', ahead({ op: 'Transpose', inputs: ['embeddings.LayerNorm.weight'], outputs: ['x'], attributes: ten }), /Transpose/],
+    [
+      'a Transpose of one axis into ten',
+      ahead({ op: 'Transpose', inputs: ['embeddings.LayerNorm.weight'], outputs: ['x'], attributes: ten }),
+      /Transpose/,
+    ],
     [
       'sums of sums without end',
       both(
@@ -165,23 +178,22 @@ describe('recognising encoders', () => {
     ],
     [
       'a scale of the values instead of the scores',
-      both(
-        constants(floats('one', [], [1])),
-        (graph) => {
-          const scores = graph.nodes.find(({ op }) => op === 'Div')!;
-          const value = graph.nodes.find(({ op, inputs }) => op === 'Reshape' && inputs[0] === addOf(graph, 'encoder.layer.0.attention.self.value.bias'))!;
-          return nodes((node) =>
-            node === scores
-              ? [{ ...node, inputs: [node.inputs[0]!, 'one'] }]
-              : node === value
-                ? [
-                    { op: 'Div', inputs: [node.inputs[0]!, scores.inputs[1]!], outputs: ['smaller'] },
-                    { ...node, inputs: ['smaller', ...node.inputs.slice(1)] },
-                  ]
-                : undefined,
-          )(graph);
-        },
-      ),
+      both(constants(floats('one', [], [1])), (graph) => {
+        const scores = graph.nodes.find(({ op }) => op === 'Div')!;
+        const value = graph.nodes.find(
+          ({ op, inputs }) => op === 'Reshape' && inputs[0] === addOf(graph, 'encoder.layer.0.attention.self.value.bias'),
+        )!;
+        return nodes((node) =>
+          node === scores
+            ? [{ ...node, inputs: [node.inputs[0]!, 'one'] }]
+            : node === value
+              ? [
+                  { op: 'Div', inputs: [node.inputs[0]!, scores.inputs[1]!], outputs: ['smaller'] },
+                  { ...node, inputs: ['smaller', ...node.inputs.slice(1)] },
+                ]
+              : undefined,
+        )(graph);
+      }),
       /is not where BERT has one/,
     ],
     ['scores of another scale', scalar('Div', 0, 3), /scores are scaled by/],
@@ -195,13 +207,38 @@ describe('recognising encoders', () => {
     ['what stands after the layers', before('Relu'), /Relu "between", at its end/],
     ['an operation of others', before('Mystery'), /Mystery "between"/],
     ['a scale after the layers', both(constants(floats('by', [1], [2])), before('Mul', ['by'])), /Mul "between"/],
-    ['a mask that is always there', both(constants(floats('masked', [], [-5])), nth('Add', -11, (node) => ({ ...node, inputs: [node.inputs[0]!, 'masked'] }))), /is not where/],
-    ['positions from behind', both(constants(integers('minus', -1), integers('from', 23)), nth('Range', 0, (node) => ({ ...node, inputs: ['from', node.inputs[1]!, 'minus'] }))), /is not where/],
+    [
+      'a mask that is always there',
+      both(
+        constants(floats('masked', [], [-5])),
+        nth('Add', -11, (node) => ({ ...node, inputs: [node.inputs[0]!, 'masked'] })),
+      ),
+      /is not where/,
+    ],
+    [
+      'positions from behind',
+      both(
+        constants(integers('minus', -1), integers('from', 23)),
+        nth('Range', 0, (node) => ({ ...node, inputs: ['from', node.inputs[1]!, 'minus'] })),
+      ),
+      /is not where/,
+    ],
     ['words by other numbers', nth('Gather', 0, (node) => ({ ...node, inputs: [node.inputs[0]!, 'token_type_ids'] })), /is not where/],
     ['a sum with itself', nth('Add', -1, (node) => ({ ...node, inputs: [node.inputs[0]!, node.inputs[0]!] })), /is not where/],
-    ['another input', (graph) => ({ ...graph, inputs: [...graph.inputs, { name: 'pixel_values', type: 'float32', dims: [1] }] }), /takes the input "pixel_values"/],
-    ['a length that is set', both(constants(integers('set', [1, 7, 2, 16])), nth('Reshape', 0, (node) => ({ ...node, inputs: [node.inputs[0]!, 'set'] }))), /is not where|another way/],
-  ]; // biome-ignore format: one graph a line
+    [
+      'another input',
+      (graph) => ({ ...graph, inputs: [...graph.inputs, { name: 'pixel_values', type: 'float32', dims: [1] }] }),
+      /takes the input "pixel_values"/,
+    ],
+    [
+      'a length that is set',
+      both(
+        constants(integers('set', [1, 7, 2, 16])),
+        nth('Reshape', 0, (node) => ({ ...node, inputs: [node.inputs[0]!, 'set'] })),
+      ),
+      /is not where|another way/,
+    ],
+  ];
 
   for (const [name, rewriting, reason] of unknownTo)
     it(`does not know ${name}`, () => {
@@ -216,13 +253,18 @@ describe('recognising encoders', () => {
     const graph = randomGraph({ head: 'classification' });
     const first = graph.nodes.find(({ op, attributes }) => op === 'Gather' && attributes?.axis !== undefined)!;
     const states = first.inputs[0]!;
-    const mean: OnnxNode = { op: 'ReduceMean', inputs: ['logits'], outputs: ['pooled'], attributes: { axes: { ints: [1] }, keepdims: { int: 0 } } };
+    const mean: OnnxNode = {
+      op: 'ReduceMean',
+      inputs: ['logits'],
+      outputs: ['pooled'],
+      attributes: { axes: { ints: [1] }, keepdims: { int: 0 } },
+    };
     const after = { ...graph, nodes: [...graph.nodes, mean], outputs: [{ ...graph.outputs[0]!, name: 'pooled' }] };
     assert.throws(() => found(after), /Gather "\w+", at its end/);
     // The same mean of all tokens' states is one that is known.
     const alone = { ...after, nodes: [...graph.nodes, { ...mean, inputs: [states] }] };
     assert.deepEqual(found(alone).recognised.head, [{ take: 'mean' }]);
-  }); // biome-ignore format: one node a line
+  });
 
   it('does not follow a graph that goes round in circles', () => {
     const round = nodes((node) =>
