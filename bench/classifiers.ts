@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EncoderService } from '../runtime/encoders/contract.js';
-import { fitClassifier } from '../runtime/ml/classifiers/fit.js';
+import { fitClassifier } from '../runtime/ml/classifiers/classifiers.js';
 import { Models } from '../runtime/models/residency/models.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import { heldOutShares } from '../test/support/classifiers/held-out.js';

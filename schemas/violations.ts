@@ -163,6 +163,8 @@ function messageOf(group: readonly ErrorObject[]): string {
     else if (isMember(error)) others.add(error.keyword === 'required' ? 'is required' : 'is not a known member');
     else others.add(error.message ?? error.keyword);
   }
+  // A choice that may be null is one list, whether its schema is an enum with null or a union.
+  if (values.size > 0 && types.size === 1 && types.delete('null')) values.add('null');
   const parts = [...others];
   if (values.size > 0) parts.unshift(`${values.size > 1 ? ONE_OF : 'must be '}${[...values].join(', ')}`);
   if (types.size > 0) parts.unshift(`must be ${[...types].join(' or ')}`);

@@ -41,7 +41,7 @@ const DOORS: Record<string, RegExp> = {
   '@kenjiuno/msgreader': /^runtime\/documents\/parsers\/msg\.ts$/,
   'cmu-pronouncing-dictionary': /^runtime\/engines\/speaking\/text\/dictionary\.ts$/,
   ajv: /^schemas\//,
-  'apache-arrow': /^runtime\/ml\/buffers\/formats\/arrow\.ts$/,
+  'apache-arrow': /^runtime\/ml\/buffers\/arrow\.ts$/,
   'chardetng-wasm': /^runtime\/documents\/parsers\/encodings\/guess\.ts$/,
   'csv-parse': /^runtime\/documents\/parsers\/csv\.ts$/,
   'eventsource-parser': /^runtime\/providers\//,

@@ -13,8 +13,8 @@ import type {
   ScoreResult,
 } from '../ml/anomaly/contract.js';
 import type { RowSchema } from '../ml/anomaly/encoder.js';
+import { partsOf } from '../ml/anomaly/model-folder.js';
 import { notFinite } from '../ml/anomaly/rows.js';
-import { partsOf } from '../ml/anomaly/shelf.js';
 import { checkedName, checkedNewName } from '../ml/names.js';
 import { infinitiesOf } from '../ml/tables/cells.js';
 import type { Outbound } from '../net/outbound.js';

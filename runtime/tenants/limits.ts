@@ -1,4 +1,4 @@
-import { BUFFER_LIMITS, type BufferLimits } from '../ml/buffers/limits.js';
+import { BUFFER_LIMITS, type BufferLimits } from '../ml/buffers/contract.js';
 import { STREAM_LIMITS, type StreamLimits } from '../ml/streams/contract.js';
 
 const MIB = 1024 * 1024;

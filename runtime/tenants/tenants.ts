@@ -6,7 +6,7 @@ import { log } from '../base/log.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Files } from '../files/files.js';
 import type { KvCache } from '../kv-cache/kv-cache.js';
-import { TENANTS_FROM } from '../ml/tables/owner.js';
+import { TENANTS_FROM } from '../ml/tables/segment-log.js';
 import { StoredResponses } from '../responses/stored-responses.js';
 import { type InMemory, openServices, type ServiceParts, type Services } from '../services/services.js';
 import { TENANT_LIMITS } from './limits.js';

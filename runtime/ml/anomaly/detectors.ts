@@ -7,24 +7,50 @@ import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
 import { recorded } from '../../events/recorded.js';
+import { HeldModels } from '../held-models.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { RowEncoder } from './encoder.js';
-import { FITS_AT_ONCE, SCORES_AT_ONCE, WAITING_FITS, WAITING_SCORES } from './limits.js';
-import { type HeldModel, Memory } from './memory.js';
 import { notAModel, type StoredModel } from './model-file.js';
+import { AnomalyModelFolder, filenameOf, partsOf } from './model-folder.js';
 import { checkSize, numberRows, type Rows } from './rows.js';
-import { noScores, scoreRows } from './scores.js';
-import { filenameOf, partsOf, Shelf } from './shelf.js';
+
+/** Fits that run at the same time; each has threads of its own. */
+const FITS_AT_ONCE = 2;
+/** Fits that wait for their turn, with their rows in memory. */
+const WAITING_FITS = 6;
+/** Requests that score at the same time. */
+const SCORES_AT_ONCE = 8;
+/** Requests that wait for that. */
+const WAITING_SCORES = 64;
+/** Models in memory. */
+export const MODELS_IN_MEMORY = 64;
+/** Bytes of their files together. */
+const MEMORY_BYTES = 1024 * 1024 * 1024;
 
 /** Threads of one fit: the others answer meanwhile. */
 const THREADS = Math.max(1, Math.min(8, Math.floor(availableParallelism() / 2)));
+/** Most numbers of one explanation: each has its name in the answer. */
+const MAX_EXPLAINED = 1_000_000;
+
+/** A detector in memory. */
+interface HeldModel {
+  readonly name: string;
+  readonly filename: string;
+  readonly model: NativeAnomalyModel;
+  readonly encoder: RowEncoder | null;
+  readonly samples: number;
+  readonly contamination: number;
+  /** Of its file: about what the detector takes in memory. */
+  readonly sizeBytes: number;
+}
 
 /** Detectors of this process, each in a file of its own below `folder`. */
 export class AnomalyDetectors implements AnomalyService {
-  readonly #shelf: Shelf;
+  readonly #folder: AnomalyModelFolder;
   readonly #events: Events | undefined;
-  readonly #memory = new Memory();
+  /** By the names of their files. */
+  readonly #memory = new HeldModels<HeldModel>({ count: MODELS_IN_MEMORY, size: MEMORY_BYTES }, ({ sizeBytes }) => sizeBytes);
   readonly #reading = new Map<string, Promise<HeldModel | undefined>>();
   readonly #fits = new Gate('fits', FITS_AT_ONCE, WAITING_FITS);
   readonly #scores = new Gate('requests that score', SCORES_AT_ONCE, WAITING_SCORES);
@@ -32,7 +58,7 @@ export class AnomalyDetectors implements AnomalyService {
 
   /** `events` keep the fits. */
   constructor(folder: string, events?: Events) {
-    this.#shelf = new Shelf(folder);
+    this.#folder = new AnomalyModelFolder(folder);
     this.#events = events;
   }
 
@@ -58,7 +84,7 @@ export class AnomalyDetectors implements AnomalyService {
       const encoder = ask.schema === undefined ? null : await RowEncoder.learn(ask.schema, ask.data);
       const rows = rowsFor(encoder, ask.data, 'give a schema that says how each field becomes a number');
       const startMs = performance.now();
-      const model = await fitted(ask, rows, either);
+      const model = await fitModel(ask, rows, either);
       const trainingTimeMs = performance.now() - startMs;
       const held = await this.#keep(ask, { model, encoder, samples: rows.count, contamination: ask.contamination }, either);
       return { ...this.#facts(held), samples: rows.count, columns: rows.columns, trainingTimeMs };
@@ -80,9 +106,10 @@ export class AnomalyDetectors implements AnomalyService {
     const held = await this.#held(filename);
     if (!held) throw await this.#notFound(ask);
     checkNormalization(ask, held);
-    await this.#shelf.alone(async () => {
-      if (!(await this.#shelf.has(filename))) await this.#shelf.write(await stored(held), savedAt(held.name, await this.#shelf.list()));
-      if (description !== undefined) await this.#shelf.describe(held.name, description);
+    await this.#folder.alone(async () => {
+      if (!(await this.#folder.has(filename)))
+        await this.#folder.write(await storedForm(held), savedAt(held.name, await this.#folder.list()));
+      if (description !== undefined) await this.#folder.describe(held.name, description);
     });
     return this.#facts(held);
   }
@@ -90,21 +117,21 @@ export class AnomalyDetectors implements AnomalyService {
   async load(ask: ModelAsk): Promise<ModelFacts> {
     const { filename } = await this.#find(ask);
     // From the file, even where it is in memory: it may have been replaced.
-    const held = (await this.#shelf.has(filename)) && (await this.#read(filename));
+    const held = (await this.#folder.has(filename)) && (await this.#read(filename));
     if (!held) throw await this.#notFound(ask);
     checkNormalization(ask, held);
     return this.#facts(held);
   }
 
   async list(): Promise<{ folder: string; models: ListedAnomalyModel[] }> {
-    return { folder: this.#shelf.folder, models: await this.#shelf.list() };
+    return { folder: this.#folder.folder, models: await this.#folder.list() };
   }
 
   async remove(filename: string): Promise<void> {
     checkedName(partsOf(filename).name);
-    const removed = await this.#shelf.alone(async () => {
+    const removed = await this.#folder.alone(async () => {
       this.#memory.delete(filename);
-      return this.#shelf.remove(filename);
+      return this.#folder.remove(filename);
     });
     if (!removed) throw new Failure('not_found', `Model file ${quote(filename)} not found; the list of models names them.`);
   }
@@ -121,21 +148,21 @@ export class AnomalyDetectors implements AnomalyService {
   /** Ends fits; what is being written is finished. */
   async close(): Promise<void> {
     this.#closing.abort(new Failure('unavailable', 'The daemon is shutting down.'));
-    await this.#shelf.alone(() => Promise.resolve());
+    await this.#folder.alone(() => Promise.resolve());
   }
 
   /** Puts a fitted model on disk and into memory, under its own name or as a new version. */
   #keep(ask: FitAsk, fresh: Pick<HeldModel, 'model' | 'encoder' | 'samples' | 'contamination'>, signal: AbortSignal): Promise<HeldModel> {
-    return this.#shelf.alone(async () => {
+    return this.#folder.alone(async () => {
       signal.throwIfAborted();
-      const there = await this.#shelf.list();
+      const there = await this.#folder.list();
       const at = savedAt(ask.model, there);
       const taken = new Set(there.map(({ name }) => name));
       const name = ask.overwrite ? ask.model : versionedName(ask.model, at, (one) => taken.has(one));
       const unsaved = { ...fresh, name, filename: filenameOf(name, ask.backend), sizeBytes: 0 };
-      const held = { ...unsaved, sizeBytes: await this.#shelf.write(await stored(unsaved), at) };
-      if (ask.description !== undefined) await this.#shelf.describe(name, ask.description);
-      this.#memory.put(held);
+      const held = { ...unsaved, sizeBytes: await this.#folder.write(await storedForm(unsaved), at) };
+      if (ask.description !== undefined) await this.#folder.describe(name, ask.description);
+      this.#memory.put(held.filename, held);
       return held;
     });
   }
@@ -143,8 +170,8 @@ export class AnomalyDetectors implements AnomalyService {
   /** The file that a request means: of the name, or of its newest version where there is none of the name itself. */
   async #find({ model, backend }: ModelAsk): Promise<{ name: string; filename: string }> {
     const asked = filenameOf(checkedName(model), backend);
-    if (this.#memory.get(asked) || (await this.#shelf.has(asked))) return { name: model, filename: asked };
-    const same = (await this.#shelf.list()).filter((one) => one.backend === backend);
+    if (this.#memory.get(asked) || (await this.#folder.has(asked))) return { name: model, filename: asked };
+    const same = (await this.#folder.list()).filter((one) => one.backend === backend);
     const name = resolveLatest(model.endsWith(LATEST) ? model : `${model}${LATEST}`, same);
     return { name, filename: filenameOf(name, backend) };
   }
@@ -152,29 +179,29 @@ export class AnomalyDetectors implements AnomalyService {
   /** From memory, or from disk. */
   async #held(filename: string): Promise<HeldModel | undefined> {
     const held = this.#memory.get(filename);
-    return held ?? ((await this.#shelf.has(filename)) ? this.#read(filename) : undefined);
+    return held ?? ((await this.#folder.has(filename)) ? this.#read(filename) : undefined);
   }
 
   #read(filename: string): Promise<HeldModel | undefined> {
     const under = this.#reading.get(filename);
     if (under) return under;
     // Alone, so that what is read here does not replace what a fit has put into memory meanwhile.
-    const reading = this.#shelf.alone(() => this.#readNow(filename)).finally(() => this.#reading.delete(filename));
+    const reading = this.#folder.alone(() => this.#readNow(filename)).finally(() => this.#reading.delete(filename));
     this.#reading.set(filename, reading);
     return reading;
   }
 
   async #readNow(filename: string): Promise<HeldModel | undefined> {
-    const found = await this.#shelf.read(filename).catch(named(filename));
+    const found = await this.#folder.read(filename).catch(withFilename(filename));
     if (!found) return undefined;
     const { state, encoder, samples, contamination } = found.stored;
-    const model = await restoreAnomaly(state).catch(named(filename));
+    const model = await restoreAnomaly(state).catch(withFilename(filename));
     if (encoder === null ? null : encoder.features.length !== model.columns)
-      throw named(filename)(notAModel('its encoder has other columns'));
+      throw withFilename(filename)(notAModel('its encoder has other columns'));
     const name = filename.slice(0, -filenameOf('', model.backend).length);
-    if (filenameOf(name, model.backend) !== filename) throw named(filename)(notAModel(`its backend is ${model.backend}`));
+    if (filenameOf(name, model.backend) !== filename) throw withFilename(filename)(notAModel(`its backend is ${model.backend}`));
     const held = { name, filename, model, encoder, samples, contamination, sizeBytes: found.sizeBytes };
-    this.#memory.put(held);
+    this.#memory.put(held.filename, held);
     return held;
   }
 
@@ -184,19 +211,63 @@ export class AnomalyDetectors implements AnomalyService {
       threshold: model.threshold,
       normalization: model.normalization,
       filename,
-      path: this.#shelf.path(filename),
-      encoderPath: encoder && this.#shelf.encoderPath(name, model.backend),
+      path: this.#folder.path(filename),
+      encoderPath: encoder && this.#folder.encoderPath(name, model.backend),
       schema: encoder === null ? null : encoder.state.schema,
       features: encoder === null ? null : encoder.features,
     };
   }
 
   async #notFound({ model, backend }: ModelAsk): Promise<Failure> {
-    const files = (await this.#shelf.list()).map(({ filename }) => filename);
+    const files = (await this.#folder.list()).map(({ filename }) => filename);
     const there =
       files.length === 0 ? 'The folder is empty' : `There are ${files.slice(0, 20).join(', ')}${files.length > 20 ? ' and more' : ''}`;
     return new Failure('not_found', `Anomaly model ${quote(model)} of backend ${backend} not found on disk. ${there}.`);
   }
+}
+
+/** Scores rows block by block. Throws `bad_request` for rows of another width than the fit's, `too_large` for an explanation without end. */
+async function scoreRows(held: HeldModel, ask: ScoreAsk, rows: Rows, signal: AbortSignal): Promise<ScoreResult> {
+  const { model, name } = held;
+  const { columns } = model;
+  if (rows.columns !== columns) {
+    throw new Failure('bad_request', `data: the rows have ${rows.columns} columns; the model "${name}" was fitted with ${columns}.`);
+  }
+  const names = ask.explain ? namesOf(held, ask) : undefined;
+  if (names && rows.count * columns > MAX_EXPLAINED) {
+    const figures = `${rows.count} rows of ${columns} columns are ${rows.count * columns} contributions; ${MAX_EXPLAINED} are allowed`;
+    throw new Failure('too_large', `The explanation is too large: ${figures}. Explain fewer rows.`);
+  }
+  const raw = new Float64Array(rows.count);
+  const scores = new Float64Array(rows.count);
+  const contributions = names && new Float64Array(rows.count * columns);
+  let row = 0;
+  for await (const block of rows.blocks()) {
+    signal.throwIfAborted();
+    const [scored, explained] = await Promise.all([model.score(block), contributions && model.explain(block)]);
+    raw.set(scored.raw, row);
+    scores.set(scored.scores, row);
+    if (contributions && explained) contributions.set(explained, row * columns);
+    row += scored.raw.length;
+  }
+  const explanation = names && contributions && { names, contributions };
+  return { model: name, threshold: thresholdOf(held, ask), raw, scores, explanation };
+}
+
+/** The answer to no rows at all. */
+function noScores(held: HeldModel, ask: ScoreAsk): ScoreResult {
+  return { model: held.name, threshold: thresholdOf(held, ask), raw: new Float64Array(0), scores: new Float64Array(0) };
+}
+
+/** 0 counts as absent, as in the reference system. */
+function thresholdOf({ model }: HeldModel, { threshold }: ScoreAsk): number {
+  return threshold || model.threshold;
+}
+
+function namesOf({ model, encoder }: HeldModel, { featureNames }: ScoreAsk): readonly string[] {
+  const names = featureNames ?? encoder?.features ?? Array.from({ length: model.columns }, (_none, index) => `feature_${index}`);
+  if (names.length === model.columns) return names;
+  throw new Failure('bad_request', `feature_names has ${names.length} names; the model has ${model.columns} columns.`);
 }
 
 /** Rows by an encoder, or of numbers where there is none. */
@@ -208,7 +279,7 @@ function rowsFor(encoder: RowEncoder | null, data: readonly unknown[], remedy: s
 }
 
 /** Hands the rows over and fits. */
-async function fitted(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<NativeAnomalyModel> {
+async function fitModel(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<NativeAnomalyModel> {
   const { backend, contamination, normalization, epochs, batchSize } = ask;
   const fit = loadCore().openAnomalyFit({
     backend, columns: rows.columns, contamination, normalization, scaled: true, epochs, batchSize, threads: THREADS,
@@ -225,7 +296,7 @@ async function fitted(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<Nat
   }
 }
 
-async function stored({ name, model, encoder, samples, contamination }: HeldModel): Promise<StoredModel> {
+async function storedForm({ name, model, encoder, samples, contamination }: HeldModel): Promise<StoredModel> {
   return { name, backend: model.backend, samples, contamination, encoder, state: await model.state() };
 }
 
@@ -247,7 +318,7 @@ function notFitted({ model, backend }: ModelAsk): Failure {
 }
 
 /** Adds the file's name to what is wrong with it. */
-function named(filename: string): (error: unknown) => never {
+function withFilename(filename: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Failure) || error.kind === 'unavailable') throw error;
     throw new Failure(error.kind, `${filename}: ${error.message}`, { code: error.code, cause: error });

@@ -2,10 +2,8 @@ import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { ENCODINGS, encodingOf, type WriteValue } from './encodings.js';
-import { MAX_COLUMNS } from './limits.js';
-import { byCodePoint } from './python-texts.js';
-import { notFinite, type Rows, rowsOf, wrong } from './rows.js';
+import { byCodePoint, ENCODINGS, encodingOf, type WriteValue } from './encodings.js';
+import { MAX_COLUMNS, notFinite, type Rows, rowsOf, wrong } from './rows.js';
 
 /** How objects become rows: the encoding of each field by its name. */
 export type RowSchema = Readonly<Record<string, string>>;

@@ -2,8 +2,8 @@ import type { AnomalyState } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { turn } from '../../base/loop.js';
-import type { Plain } from '../pickle/plain.js';
 import { readPickle } from '../pickle/read.js';
+import type { Plain } from '../pickle/values.js';
 import { writePickle } from '../pickle/write.js';
 import { type EncoderState, RowEncoder } from './encoder.js';
 

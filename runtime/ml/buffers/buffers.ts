@@ -2,11 +2,20 @@ import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { Store, TableRecord } from '../../store/store.js';
 import type { Row } from '../tables/cells.js';
-import { TENANTS_FROM, takeOwner } from '../tables/owner.js';
-import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from './contract.js';
+import { TENANTS_FROM, takeOwner } from '../tables/segment-log.js';
+import {
+  type Appended,
+  BUFFER_LIMITS,
+  type BufferLimits,
+  type BufferService,
+  type BufferStats,
+  type Exported,
+  type ExportType,
+  MAX_BUFFER_NAME,
+  type ReadAsk,
+} from './contract.js';
 import { DataBuffer } from './data-buffer.js';
-import { FORMATS } from './formats/index.js';
-import { BUFFER_LIMITS, type BufferLimits, MAX_BUFFER_NAME } from './limits.js';
+import { FORMATS } from './formats.js';
 
 const NAME = /^(?!.*\.\.)[\w.:@+ -]+$/u;
 const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;

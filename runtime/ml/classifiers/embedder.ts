@@ -1,10 +1,12 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderAsk, EncoderService } from '../../encoders/contract.js';
 import { howToFetch } from '../../formats/model-missing.js';
+import type { ClassifierCard } from './classifier-folder.js';
 import type { Learnable } from './examples.js';
-import { TEXTS_AT_ONCE } from './limits.js';
-import type { ClassifierCard } from './memory.js';
 import { featuresOfFit, readVocabulary, tfidfVector, type Vocabulary, vocabularyOf } from './tfidf.js';
+
+/** Texts that are embedded in one go; a native call takes 2^18 numbers. */
+const TEXTS_AT_ONCE = 64;
 
 /** Taken when a request names none and its weights are here. */
 const USUAL = 'sentence-transformers/all-MiniLM-L6-v2';
@@ -63,7 +65,7 @@ export async function learnedEmbedder(embedder: string, { texts, labels }: Learn
 }
 
 /** Embeds texts a few at a time. Throws what the encoder throws, and the reason of the abort. */
-export async function* embedded(
+export async function* embedInParts(
   encoders: EncoderService,
   embedder: Embedder,
   texts: readonly string[],
@@ -111,7 +113,7 @@ function vectorsOf(
 
 /** The embedding of a fixed sentence, in base64: what `checkProbe` compares with later. */
 export async function probeOf(encoders: EncoderService, embedder: Embedder, signal: AbortSignal): Promise<string> {
-  for await (const { vectors } of embedded(encoders, embedder, [PROBE], { signal })) return base64Of(vectors);
+  for await (const { vectors } of embedInParts(encoders, embedder, [PROBE], { signal })) return base64Of(vectors);
   throw new Failure('model_failed', `${embedder.embedder} made no embedding.`);
 }
 

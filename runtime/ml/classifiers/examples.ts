@@ -1,7 +1,11 @@
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import type { Example } from './contract.js';
-import { MAX_CELLS, MAX_LABELS } from './limits.js';
+
+/** Most labels of a classifier. */
+export const MAX_LABELS = 1000;
+/** Most examples times labels of a fit, and texts times labels of a prediction. */
+export const MAX_CELLS = 1_000_000;
 
 /** Examples as a fit takes them. */
 export interface Learnable {
@@ -12,7 +16,7 @@ export interface Learnable {
   readonly targets: Uint32Array;
 }
 
-function refused(index: number, member: string, msg: string, input: string): Failure {
+function refusal(index: number, member: string, msg: string, input: string): Failure {
   const loc = ['body', 'training_data', index, member];
   return new Failure('invalid', `training_data[${index}].${member} ${msg}.`, { errors: [{ type: 'value_error', loc, msg, input }] });
 }
@@ -25,7 +29,7 @@ export function checkText(text: string, name: string, loc: readonly (string | nu
 }
 
 /** Sorts the labels out. Throws `bad_request` for fewer than two examples or labels, `invalid` naming an example that cannot be learned. */
-export async function learnable(examples: readonly Example[]): Promise<Learnable> {
+export async function sortExamples(examples: readonly Example[]): Promise<Learnable> {
   if (examples.length < 2)
     throw new Failure('bad_request', `training_data has ${examples.length} examples; a fit needs at least 2, of two labels.`);
   /** Labels in the order of their first examples, with their places in it. */
@@ -34,14 +38,14 @@ export async function learnable(examples: readonly Example[]): Promise<Learnable
   const targets = new Uint32Array(examples.length);
   for (const [index, { text, label }] of examples.entries()) {
     checkText(text, `training_data[${index}].text`, ['training_data', index, 'text']);
-    if (label.trim() === '') throw refused(index, 'label', 'is empty; a label needs a name', label);
+    if (label.trim() === '') throw refusal(index, 'label', 'is empty; a label needs a name', label);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     if (/[\u0000-\u001f\u007f]/.test(label))
-      throw refused(index, 'label', `is ${JSON.stringify(label)}; line breaks and other control characters cannot be in a label`, label);
+      throw refusal(index, 'label', `is ${JSON.stringify(label)}; line breaks and other control characters cannot be in a label`, label);
     if (!known.has(label)) known.set(label, known.size);
     texts.push(text);
     targets[index] = known.get(label)!;
-    if (known.size > MAX_LABELS) throw refused(index, 'label', `is label ${known.size}; at most ${MAX_LABELS} are allowed`, label);
+    if (known.size > MAX_LABELS) throw refusal(index, 'label', `is label ${known.size}; at most ${MAX_LABELS} are allowed`, label);
     await breathe();
   }
   const labels = [...known.keys()].sort();

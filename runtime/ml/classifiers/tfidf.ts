@@ -1,6 +1,12 @@
 import { mixed, step } from '../../base/hash.js';
 import { breathe } from '../../base/loop.js';
-import { LEAST_FEATURES, MOST_FEATURES, TFIDF_CELLS, TFIDF_NUMBERS } from './limits.js';
+
+/** Features of a classifier on TF-IDF vectors: as many as its fit has room for, within these bounds. */
+const [LEAST_FEATURES, MOST_FEATURES] = [1023, 4095];
+/** Numbers of the TF-IDF vectors of a fit that it has room for: 128 MiB. */
+const TFIDF_NUMBERS = 2 ** 25;
+/** The same for features times labels; a fit keeps several such tables. */
+const TFIDF_CELLS = 2 ** 19;
 
 /** Code units of the shortest and longest n-grams; the space at both ends of a word counts. */
 const [LEAST, MOST] = [2, 5];

@@ -1,8 +1,18 @@
 import { breathe } from '../../base/loop.js';
-import { Bytes, notPlain } from './bytes.js';
-import { floatOf, integerOf, longOf, MAX_NUMBER_CHARACTERS, unescaped } from './numbers.js';
 import { OP, REFUSED } from './opcodes.js';
-import { MAX_DEPTH, MAX_FILE_BYTES, MAX_VALUES, type Plain } from './plain.js';
+import {
+  Bytes,
+  floatOf,
+  integerOf,
+  longOf,
+  MAX_DEPTH,
+  MAX_FILE_BYTES,
+  MAX_NUMBER_CHARACTERS,
+  MAX_VALUES,
+  notPlain,
+  type Plain,
+  unescaped,
+} from './values.js';
 
 /** Opcodes between two looks at the clock. */
 const STEPS_PER_LOOK = 2000;

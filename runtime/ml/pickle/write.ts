@@ -1,8 +1,6 @@
 import { breathe } from '../../base/loop.js';
-import { notPlain } from './bytes.js';
-import { longBytes } from './numbers.js';
 import { OP } from './opcodes.js';
-import { HALF_CHARACTER, MAX_DEPTH, MAX_VALUES, type Plain } from './plain.js';
+import { HALF_CHARACTER, longBytes, MAX_DEPTH, MAX_VALUES, notPlain, type Plain } from './values.js';
 
 /** Python 3.4 and later read it; the first with lengths of 8 bytes. */
 const PROTOCOL = 4;

@@ -2,7 +2,17 @@ import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/co
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { CELLS_PER_PIECE, LARGEST_NUMBER, MAX_COLUMNS, MAX_NAME_CHARACTERS, MAX_TEXT_BYTES } from './limits.js';
+
+/** Columns of one buffer or detector. */
+export const MAX_COLUMNS = 500;
+/** Characters of a column's name. */
+export const MAX_NAME_CHARACTERS = 256;
+/** Bytes of one text in UTF-8. */
+export const MAX_TEXT_BYTES = 65_536;
+/** Cells that one append to the native table takes; it is synchronous, and this many take about 0.1 ms. */
+export const CELLS_PER_PIECE = 8_192;
+/** Numbers beyond this are refused: the sums of their squares overflow. */
+export const LARGEST_NUMBER = 1e150;
 
 /** One sample: values by name. */
 export type Row = Readonly<Record<string, unknown>>;

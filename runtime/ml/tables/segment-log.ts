@@ -4,6 +4,20 @@ import { breathe } from '../../base/loop.js';
 import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../../store/store.js';
 import { appendTo, type Cells } from './cells.js';
 
+const COUNTER = 'tables';
+/** Names that tables of tenants have in the store begin with it; a client's never do, and come before. */
+export const TENANTS_FROM = '~';
+/** By what all views of one store have in common. */
+const taken = new WeakMap<Store['meta'], number>();
+
+/** A number that no table of the store ever had, taken in the transaction that makes the table. */
+export function takeOwner(store: Store, batch: Batch): number {
+  const owner = Math.max(taken.get(store.meta) ?? 0, store.meta.get(COUNTER) ?? 0) + 1;
+  taken.set(store.meta, owner);
+  batch.put('meta', COUNTER, owner);
+  return owner;
+}
+
 /** So many neighbours of about the same size become one. */
 const MERGED_TOGETHER = 64;
 /** Rows from which a segment counts as one of the second size, and above which it stays as it is. */

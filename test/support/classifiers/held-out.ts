@@ -1,7 +1,7 @@
 import type { EncoderService } from '../../../runtime/encoders/contract.js';
-import { type Embedder, embedded } from '../../../runtime/ml/classifiers/embedder.js';
-import { learnable } from '../../../runtime/ml/classifiers/examples.js';
-import { fitClassifier } from '../../../runtime/ml/classifiers/fit.js';
+import { fitClassifier } from '../../../runtime/ml/classifiers/classifiers.js';
+import { type Embedder, embedInParts } from '../../../runtime/ml/classifiers/embedder.js';
+import { sortExamples } from '../../../runtime/ml/classifiers/examples.js';
 import { plainRegression } from './plain-regression.js';
 import { type TEXT_SETS, textSet } from './sets.js';
 
@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 
 async function embeddings(encoders: EncoderService, embedder: Embedder, texts: readonly string[]): Promise<Float32Array[]> {
   const rows: Float32Array[] = [];
-  for await (const { count, dimensions, vectors } of embedded(encoders, embedder, texts, { signal }))
+  for await (const { count, dimensions, vectors } of embedInParts(encoders, embedder, texts, { signal }))
     for (let at = 0; at < count; at += 1) rows.push(vectors.subarray(at * dimensions, (at + 1) * dimensions));
   return rows;
 }
@@ -23,7 +23,7 @@ export async function heldOutShares(
   perLabel: number,
 ): Promise<{ ours: number; plain: number; of: number; projected: boolean }> {
   const { train, heldOut } = textSet(set, perLabel);
-  const examples = await learnable(train);
+  const examples = await sortExamples(train);
   const { texts, labels, targets } = examples;
   const { model: head, embedder } = await fitClassifier(encoders, model, SETTINGS, examples, signal);
   const baseline = plainRegression({ vectors: await embeddings(encoders, embedder, texts), targets, classes: labels.length });

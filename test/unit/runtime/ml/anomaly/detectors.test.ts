@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FitAsk } from '../../../../../runtime/ml/anomaly/contract.js';
-import { AnomalyDetectors } from '../../../../../runtime/ml/anomaly/detectors.js';
-import { MODELS_IN_MEMORY } from '../../../../../runtime/ml/anomaly/limits.js';
-import type { Plain } from '../../../../../runtime/ml/pickle/plain.js';
+import { AnomalyDetectors, MODELS_IN_MEMORY } from '../../../../../runtime/ml/anomaly/detectors.js';
 import { readPickle } from '../../../../../runtime/ml/pickle/read.js';
+import type { Plain } from '../../../../../runtime/ml/pickle/values.js';
 import { writePickle } from '../../../../../runtime/ml/pickle/write.js';
 
 const NEVER = new AbortController().signal;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RowEncoder, type RowSchema } from '../../../../../runtime/ml/anomaly/encoder.js';
-import { ENCODINGS } from '../../../../../runtime/ml/anomaly/encodings.js';
-import { byCodePoint, pythonText } from '../../../../../runtime/ml/anomaly/python-texts.js';
+import { byCodePoint, ENCODINGS, pythonText } from '../../../../../runtime/ml/anomaly/encodings.js';
 import type { Rows } from '../../../../../runtime/ml/anomaly/rows.js';
 
 async function matrix(rows: Rows): Promise<number[][]> {

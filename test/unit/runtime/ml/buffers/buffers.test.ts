@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Buffers } from '../../../../../runtime/ml/buffers/buffers.js';
-import { BUFFER_LIMITS } from '../../../../../runtime/ml/buffers/limits.js';
+import { BUFFER_LIMITS } from '../../../../../runtime/ml/buffers/contract.js';
 import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/contract.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { openStore, type Store } from '../../../../../runtime/store/store.js';

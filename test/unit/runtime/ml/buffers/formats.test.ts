@@ -4,7 +4,7 @@ import { tableFromIPC } from 'apache-arrow';
 import type { ColumnFrame } from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/core.js';
 import { EXPORT_TYPES } from '../../../../../runtime/ml/buffers/contract.js';
-import { FORMATS } from '../../../../../runtime/ml/buffers/formats/index.js';
+import { FORMATS } from '../../../../../runtime/ml/buffers/formats.js';
 import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
 
 const signal = new AbortController().signal;

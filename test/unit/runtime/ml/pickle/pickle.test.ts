@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MAX_DEPTH, MAX_VALUES, type Plain } from '../../../../../runtime/ml/pickle/plain.js';
 import { readPickle } from '../../../../../runtime/ml/pickle/read.js';
+import { MAX_DEPTH, MAX_VALUES, type Plain } from '../../../../../runtime/ml/pickle/values.js';
 import { writePickle } from '../../../../../runtime/ml/pickle/write.js';
 import { longestTurnMs } from '../../../../support/longest-turn.js';
 

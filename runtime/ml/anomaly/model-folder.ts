@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { flushDirectory } from '../../config/atomic-write.js';
-import { MAX_FILE_BYTES } from '../pickle/plain.js';
+import { MAX_FILE_BYTES } from '../pickle/values.js';
 import { placeFile, removeUnplaced } from '../place-file.js';
 import { BACKENDS } from './backends.js';
 import type { ListedAnomalyModel } from './contract.js';
@@ -27,7 +27,7 @@ export function partsOf(filename: string): { name: string; backend: string } {
 }
 
 /** The folder of fitted detectors: for each a pickle, beside it its encoder and description for people and other programs. */
-export class Shelf {
+export class AnomalyModelFolder {
   readonly folder: string;
   #ready: Promise<void> | undefined;
   #writing: Promise<unknown> = Promise.resolve();

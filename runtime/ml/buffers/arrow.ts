@@ -1,7 +1,7 @@
 import type { Data, DataType } from 'apache-arrow';
-import type { ColumnFrame, ColumnValues } from '../../../../native/contract.js';
-import { breathe } from '../../../base/loop.js';
-import type { Format } from '../contract.js';
+import type { ColumnFrame, ColumnValues } from '../../../native/contract.js';
+import { breathe } from '../../base/loop.js';
+import type { Format } from './contract.js';
 
 type Arrow = typeof import('apache-arrow');
 /** Rows of one record batch are so many that it has about this many cells. */

@@ -5,17 +5,16 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { NativeClassifier } from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/core.js';
-import { CLASSIFIERS_IN_MEMORY } from '../../../../../runtime/ml/classifiers/limits.js';
-import { type HeldClassifier, Memory } from '../../../../../runtime/ml/classifiers/memory.js';
-import { Shelf } from '../../../../../runtime/ml/classifiers/shelf.js';
+import { ClassifierFolder, type HeldClassifier } from '../../../../../runtime/ml/classifiers/classifier-folder.js';
+import { CLASSIFIERS_IN_MEMORY, classifiersInMemory } from '../../../../../runtime/ml/classifiers/classifiers.js';
 
-const root = mkdtempSync(join(tmpdir(), 'quern-shelf-'));
+const root = mkdtempSync(join(tmpdir(), 'quern-classifiers-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
 describe('classifiers on disk', () => {
   const path = join(root, 'classifier');
   const held = {} as { first: HeldClassifier; second: HeldClassifier };
-  let shelf: Shelf;
+  let folder: ClassifierFolder;
 
   /** A classifier of two labels. */
   async function made(labels: [string, string], sign: number): Promise<HeldClassifier> {
@@ -24,9 +23,10 @@ describe('classifiers on disk', () => {
     const { model } = await fit.run();
     return { name: 'moods', model, card: { embedder: 'quern-lexical', dimensions: 2, probe: 'AACAPwAAAAA=', labels, samples: 2 } };
   }
-  const write = (one: HeldClassifier, to = shelf): Promise<void> => to.alone(() => to.write(one));
+  const write = (one: HeldClassifier, to = folder): Promise<void> => to.alone(() => to.write(one));
   /** What a process finds that starts after a crash. */
-  const labelsAfterRestart = async (): Promise<readonly string[] | undefined> => (await new Shelf(path).read('moods'))?.card.labels;
+  const labelsAfterRestart = async (): Promise<readonly string[] | undefined> =>
+    (await new ClassifierFolder(path).read('moods'))?.card.labels;
 
   before(async () => {
     held.first = await made(['bad', 'good'], 1);
@@ -34,7 +34,7 @@ describe('classifiers on disk', () => {
   });
   beforeEach(async () => {
     rmSync(path, { recursive: true, force: true });
-    shelf = new Shelf(path);
+    folder = new ClassifierFolder(path);
     await write(held.first);
   });
 
@@ -42,7 +42,7 @@ describe('classifiers on disk', () => {
     assert.deepEqual(readdirSync(path), ['moods']);
     assert.deepEqual(readdirSync(join(path, 'moods')).sort(), ['head.bin', 'labels.txt', 'metadata.json']);
     assert.equal(readFileSync(join(path, 'moods/labels.txt'), 'utf8'), 'bad\ngood\n');
-    const read = await shelf.read('moods');
+    const read = await folder.read('moods');
     const row = Float32Array.of(0.3, 0.8);
     assert.deepEqual(await read!.model.predict(row), await held.first.model.predict(row));
     assert.deepEqual(read!.card, held.first.card);
@@ -52,12 +52,12 @@ describe('classifiers on disk', () => {
     const vocabulary = 'AQAAAAAAgD8=';
     const card = { ...held.first.card, embedder: 'quern-tfidf', vocabulary };
     await write({ ...held.first, card });
-    assert.deepEqual((await shelf.read('moods'))!.card, card);
+    assert.deepEqual((await folder.read('moods'))!.card, card);
     const file = join(path, 'moods/metadata.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace(vocabulary, `B${vocabulary.slice(1)}`));
-    await assert.rejects(shelf.read('moods'), { message: /metadata.json is not what was saved/, code: 'DamagedModel' });
-    await shelf.alone(() => shelf.describe('moods', { ...card, vocabulary: `B${vocabulary.slice(1)}` }));
-    await assert.rejects(shelf.read('moods'), { message: /head.bin is not what was saved/, code: 'DamagedModel' });
+    await assert.rejects(folder.read('moods'), { message: /metadata.json is not what was saved/, code: 'DamagedModel' });
+    await folder.alone(() => folder.describe('moods', { ...card, vocabulary: `B${vocabulary.slice(1)}` }));
+    await assert.rejects(folder.read('moods'), { message: /head.bin is not what was saved/, code: 'DamagedModel' });
   });
 
   it('finds the old one after a crash while the new one was written', async () => {
@@ -92,19 +92,19 @@ describe('classifiers on disk', () => {
     const failing = { ...held.second.model, save: () => Promise.reject(new Error('no room')) } as NativeClassifier;
     await assert.rejects(write({ ...held.second, model: failing }), /no room/);
     assert.deepEqual(readdirSync(path), ['moods']);
-    assert.deepEqual((await shelf.read('moods'))?.card.labels, ['bad', 'good']);
+    assert.deepEqual((await folder.read('moods'))?.card.labels, ['bad', 'good']);
   });
 
   it('replaces, describes, lists and removes', async () => {
     await write(held.second);
-    await shelf.alone(() => shelf.describe('moods', { ...held.second.card, description: 'Über "moods"' }));
+    await folder.alone(() => folder.describe('moods', { ...held.second.card, description: 'Über "moods"' }));
     mkdirSync(join(path, 'no-classifier'));
     writeFileSync(join(path, 'file'), '');
-    const [one, ...none] = await shelf.list();
+    const [one, ...none] = await folder.list();
     assert.deepEqual(none, []);
     assert.deepEqual([one!.model, one!.labels, one!.description], ['moods', ['no', 'yes'], 'Über "moods"']);
-    assert.equal(await shelf.alone(() => shelf.remove('moods')), true);
-    assert.equal(await shelf.alone(() => shelf.remove('moods')), false);
+    assert.equal(await folder.alone(() => folder.remove('moods')), true);
+    assert.equal(await folder.alone(() => folder.remove('moods')), false);
     assert.equal(existsSync(join(path, 'moods')), false);
   });
 });
@@ -114,20 +114,21 @@ describe('classifiers in memory', () => {
     ({ name, model: { dimensions, classes: 1024 }, card: {} }) as unknown as HeldClassifier;
 
   it('are the ones used last, by number and by size', () => {
-    const memory = new Memory();
+    const memory = classifiersInMemory();
+    const put = (one: HeldClassifier): void => memory.put(one.name, one);
     for (let at = 0; at <= CLASSIFIERS_IN_MEMORY; at += 1) {
-      memory.put(sized(`m${at}`, 8));
+      put(sized(`m${at}`, 8));
       memory.get('m0');
     }
     assert.ok(memory.get('m0'));
     assert.equal(memory.get('m1'), undefined);
     assert.ok(memory.get('m2'));
-    memory.put(sized('large', 2 ** 17));
+    put(sized('large', 2 ** 17));
     assert.ok(memory.get('large'));
     assert.equal(memory.get('m0'), undefined);
     memory.delete('large');
-    memory.put(sized('small', 8));
-    memory.put(sized('small2', 8));
+    put(sized('small', 8));
+    put(sized('small2', 8));
     assert.ok(memory.get('small'));
   });
 });

@@ -1,6 +1,7 @@
-import type { ColumnValues } from '../../../../native/contract.js';
-import { breathe } from '../../../base/loop.js';
-import type { Format } from '../contract.js';
+import type { ColumnValues } from '../../../native/contract.js';
+import { breathe } from '../../base/loop.js';
+import { arrow } from './arrow.js';
+import type { ExportType, Format } from './contract.js';
 
 /** The value of a cell as text. */
 type CellText = (row: number) => string;
@@ -78,3 +79,10 @@ export const csv: Format = (_buffer, { rows, columns }, signal) => {
   };
   return rowsAsBytes(rows, columns.length, signal, { before, write, after: '' });
 };
+
+/** Every form in which rows go out, by its media type. */
+export const FORMATS = {
+  'application/json': json,
+  'text/csv': csv,
+  'application/vnd.apache.arrow.stream': arrow,
+} satisfies Record<ExportType, Format>;

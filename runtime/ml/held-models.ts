@@ -1,0 +1,44 @@
+/** Fitted models in memory. The one that was not used for longest gives way, and is read again when it is wanted. */
+export class HeldModels<Model> {
+  readonly #most: { readonly count: number; readonly size: number };
+  readonly #sizeOf: (model: Model) => number;
+  /** Least recently used first. */
+  readonly #held = new Map<string, Model>();
+  #size = 0;
+
+  /** `most` bounds the models and the sum of their sizes, in the unit of `sizeOf`. */
+  constructor(most: { readonly count: number; readonly size: number }, sizeOf: (model: Model) => number) {
+    this.#most = most;
+    this.#sizeOf = sizeOf;
+  }
+
+  /** Counts as a use. */
+  get(key: string): Model | undefined {
+    const model = this.#held.get(key);
+    if (model === undefined) return undefined;
+    this.#held.delete(key);
+    this.#held.set(key, model);
+    return model;
+  }
+
+  /** The newest stays, however large it is. */
+  put(key: string, model: Model): void {
+    this.delete(key);
+    this.#held.set(key, model);
+    this.#size += this.#sizeOf(model);
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size <= this.#most.count && this.#size <= this.#most.size) break;
+      if (oldest !== key) this.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    const model = this.#held.get(key);
+    if (model !== undefined) this.#size -= this.#sizeOf(model);
+    this.#held.delete(key);
+  }
+
+  all(): readonly Model[] {
+    return [...this.#held.values()];
+  }
+}
