@@ -49,7 +49,7 @@ export interface Request {
   /** Aborts when the client is gone or the request ran out of time. */
   readonly signal: AbortSignal;
   /** Who asks, where accounts are on. */
-  readonly visitor?: { readonly isAdmin: boolean; readonly isStranger: boolean; readonly ownNamespace?: string } | undefined;
+  readonly visitor?: { readonly isAdmin: boolean; readonly isAnonymous: boolean; readonly ownNamespace?: string } | undefined;
   /** Told how far the work is, by handlers that know; absent where nobody wants to know. */
   readonly progress?: ((step: Progress) => void) | undefined;
 }

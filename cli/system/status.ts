@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lockFile } from '../../gateway/daemon/lock.js';
+import { lockFile } from '../../gateway/daemon/data-directory.js';
 import { humanSize } from '../../runtime/base/sizes.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';

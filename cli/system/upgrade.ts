@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockFile } from '../../gateway/daemon/data-directory.js';
 import { type UpgradeNote, upgradeFile, writeUpgradeNote } from '../../gateway/daemon/handover.js';
-import { lockFile } from '../../gateway/daemon/lock.js';
 import { isAlive, readOwner } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Info } from '../../schemas/generated/core/system.js';

@@ -1,4 +1,4 @@
-import { VERSION } from '../../gateway/daemon/version.js';
+import { VERSION } from '../../gateway/daemon/options.js';
 import type { Run } from '../verb.js';
 
 /** Prints the version. */

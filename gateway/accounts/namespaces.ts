@@ -104,16 +104,16 @@ export class Namespaces {
   async claim(caller: Caller, namespace: string): Promise<void> {
     const { owners } = this.#rules;
     const own = personalNamespace(caller.userId);
-    if (!this.isFree(caller, namespace)) throw taken(namespace, own);
+    if (!this.isFree(caller, namespace)) throw namespaceTaken(namespace, own);
     if (namespace !== own && owners.count(caller.userId) >= MOST_NAMESPACES)
       throw new Failure('forbidden', `You have ${MOST_NAMESPACES} namespaces, which is the most; use one of them, or your own, ${own}.`, {
         code: 'TooManyNamespaces',
       });
-    if (!(await owners.claim(namespace, caller.userId))) throw taken(namespace, own);
+    if (!(await owners.claim(namespace, caller.userId))) throw namespaceTaken(namespace, own);
   }
 }
 
-function taken(namespace: string, own: string): Failure {
+function namespaceTaken(namespace: string, own: string): Failure {
   return new Failure('forbidden', `The namespace ${namespace} is not yours to make projects in; take another name, or your own, ${own}.`, {
     code: 'NamespaceTaken',
   });

@@ -13,7 +13,7 @@ import type { VisitedSocket, Visitor } from '../http/visitor.js';
 import { ChangedRequest, failureInWrittenWords, listenerInWrittenWords, replyInWrittenWords, type Swaps } from './disguise.js';
 import type { Metering } from './metering.js';
 import { type Level, type Namespaces, personalNamespace } from './namespaces.js';
-import { watched, whileStill } from './watched.js';
+import { closeWhenRefused, endWhenRefused } from './revocation.js';
 
 /** What a key must have, beside its user's role, to run the machine. */
 export const ADMIN_SCOPE = 'admin';
@@ -29,9 +29,9 @@ export interface Premises {
 }
 
 /** Who has not signed in. */
-export class Stranger implements Visitor<Runtime> {
+export class AnonymousVisitor implements Visitor<Runtime> {
   readonly isAdmin = false;
-  readonly isStranger = true;
+  readonly isAnonymous = true;
 
   constructor(readonly whole: Runtime) {}
 
@@ -67,7 +67,7 @@ export class Stranger implements Visitor<Runtime> {
 /** Who runs the machine by its own key, which is nobody's account: everything is there, and nothing is counted. */
 export class Operator implements Visitor<Runtime> {
   readonly isAdmin = true;
-  readonly isStranger = false;
+  readonly isAnonymous = false;
 
   constructor(readonly whole: Runtime) {}
 
@@ -106,7 +106,7 @@ interface Standing {
 /** Somebody with an account. Who runs the machine sees everything; others see what is theirs, and what is shared with them. */
 export class User implements Visitor<Runtime> {
   readonly isAdmin: boolean;
-  readonly isStranger = false;
+  readonly isAnonymous = false;
   readonly ownNamespace?: string;
   readonly caller: Caller;
   readonly #premises: Premises;
@@ -170,7 +170,7 @@ export class User implements Visitor<Runtime> {
         ? this.#premises.namespaces.while(standing.namespace, answer)
         : answer());
       const said = replyInWrittenWords(reply, swaps);
-      return 'events' in said ? { ...said, events: whileStill(said.events, this.#isStill) } : said;
+      return 'events' in said ? { ...said, events: endWhenRefused(said.events, this.#isStill) } : said;
     } catch (error) {
       throw failureInWrittenWords(error, swaps);
     }
@@ -224,7 +224,7 @@ export class User implements Visitor<Runtime> {
     const open = (): SocketListener => route.open(this.context, { params, ...own });
     const standing = level && { namespace: namespace!, level };
     const listener = listenerWithin((work) => this.#within(standing, work), open);
-    return watched(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
+    return closeWhenRefused(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
   }
 
   get whole(): Runtime {

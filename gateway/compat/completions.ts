@@ -97,7 +97,7 @@ async function echoOf(runtime: Runtime, wanted: UniversalRequest, body: TextRequ
 }
 
 /** The prompt alone. */
-async function echoed(runtime: Runtime, wanted: UniversalRequest, signal: AbortSignal): Promise<CollectedCompletion[]> {
+async function promptEcho(runtime: Runtime, wanted: UniversalRequest, signal: AbortSignal): Promise<CollectedCompletion[]> {
   const { tokens } = await runtime.completions.render(wanted, signal);
   const usage = { prompt_tokens: tokens.length, completion_tokens: 0, total_tokens: tokens.length };
   return Array.from({ length: wanted.n ?? 1 }, () => ({
@@ -111,7 +111,7 @@ async function echoed(runtime: Runtime, wanted: UniversalRequest, signal: AbortS
 }
 
 async function answersOf(runtime: Runtime, wanted: UniversalRequest, signal: AbortSignal): Promise<CollectedCompletion[]> {
-  if (wanted.max_tokens === 0) return echoed(runtime, wanted, signal);
+  if (wanted.max_tokens === 0) return promptEcho(runtime, wanted, signal);
   return collectChoices((await runtime.completions.open(wanted, signal)).parts);
 }
 
@@ -129,7 +129,7 @@ const headOf = (model: string) => ({
   model,
 });
 
-async function whole(runtime: Runtime, body: TextRequest, prompts: readonly Prompt[], request: Request): Promise<Reply> {
+async function wholeAnswer(runtime: Runtime, body: TextRequest, prompts: readonly Prompt[], request: Request): Promise<Reply> {
   const answers = await Promise.all(
     prompts.map(async (prompt) => {
       // Many prompts are begun one by one, in turns of the loop.
@@ -171,7 +171,7 @@ async function* promptFrames(
   }
 }
 
-async function streamed(runtime: Runtime, body: TextRequest, prompts: readonly Prompt[], request: Request): Promise<Reply> {
+async function streamAnswer(runtime: Runtime, body: TextRequest, prompts: readonly Prompt[], request: Request): Promise<Reply> {
   const head = headOf(body.model);
   const frame = (choice: object): string => `data: ${JSON.stringify({ ...head, choices: [choice] })}\n\n`;
   const begin = async (prompt: Prompt) => {
@@ -204,7 +204,9 @@ async function complete(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as TextRequest;
   const prompts = promptsOf(body);
   check(body, prompts);
-  return body.stream && body.max_tokens !== 0 ? streamed(runtime, body, prompts, request) : whole(runtime, body, prompts, request);
+  return body.stream && body.max_tokens !== 0
+    ? streamAnswer(runtime, body, prompts, request)
+    : wholeAnswer(runtime, body, prompts, request);
 }
 
 /** OpenAI's completions of plain texts. */

@@ -160,7 +160,7 @@ const line = (value: object): string => `${JSON.stringify(value)}\n`;
 const headOf = (model: string): { model: string; created_at: string } => ({ model, created_at: new Date().toISOString() });
 
 /** The lines of an answer as it comes. */
-async function* lines(
+async function* answerLines(
   model: string,
   parts: AsyncIterable<CompletionPart>,
   clock: Clock,
@@ -190,7 +190,7 @@ async function* lines(
 }
 
 /** The lines as one answer. */
-async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock: Clock, { write, end }: Way): Promise<object> {
+async function wholeAnswer(model: string, parts: AsyncIterable<CompletionPart>, clock: Clock, { write, end }: Way): Promise<object> {
   async function* noted(): AsyncGenerator<CompletionPart, void, undefined> {
     for await (const part of parts) {
       if (part.type !== 'progress') clock.begun();
@@ -211,7 +211,7 @@ async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock:
 }
 
 /** A request without a question loads its model, or unloads it with all its settings where that is what `keep_alive` says. */
-async function loaded(runtime: Runtime, wanted: UniversalRequest, { signal }: Request, { write }: Way): Promise<Reply> {
+async function loadOrUnload(runtime: Runtime, wanted: UniversalRequest, { signal }: Request, { write }: Way): Promise<Reply> {
   const reason = wanted.stayMs === 0 ? 'unload' : 'load';
   if (reason === 'load') (await runtime.completions.hold(wanted, signal)).release();
   else await unload(runtime, wanted.model);
@@ -222,8 +222,8 @@ async function answer(runtime: Runtime, wanted: UniversalRequest, model: string,
   const clock = new Clock();
   const completion = await runtime.completions.open(wanted, signal);
   clock.loadMs = completion.loadMs ?? 0;
-  if (wanted.stream) return { lines: true, events: lines(model, completion.parts, clock, way) };
-  return { json: await whole(model, completion.parts, clock, way) };
+  if (wanted.stream) return { lines: true, events: answerLines(model, completion.parts, clock, way) };
+  return { json: await wholeAnswer(model, completion.parts, clock, way) };
 }
 
 const IN_MESSAGE: Way = {
@@ -236,13 +236,13 @@ const IN_RESPONSE: Way = { write: ({ text = '', thinking }) => ({ response: text
 function chat(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as ChatRequest;
   const wanted = requestOf(runtime, body, messagesOf(body.messages ?? []));
-  if (!body.messages?.length) return loaded(runtime, { ...wanted, model: body.model }, request, IN_MESSAGE);
+  if (!body.messages?.length) return loadOrUnload(runtime, { ...wanted, model: body.model }, request, IN_MESSAGE);
   if (body.tools?.length) wanted.tools = body.tools;
   return answer(runtime, wanted, body.model, request, IN_MESSAGE);
 }
 
 /** Tokens one after the other. */
-function joined(first: Int32Array, second: Int32Array): Int32Array {
+function concatTokens(first: Int32Array, second: Int32Array): Int32Array {
   const all = new Int32Array(first.length + second.length);
   all.set(first);
   all.set(second, first.length);
@@ -250,18 +250,18 @@ function joined(first: Int32Array, second: Int32Array): Int32Array {
 }
 
 /** The tokens of a prompt that goes on from the context of an answer before; the model's beginning token stands there already. */
-async function continued(runtime: Runtime, wanted: UniversalRequest, context: Int32Array, signal: AbortSignal): Promise<Int32Array> {
+async function continueContext(runtime: Runtime, wanted: UniversalRequest, context: Int32Array, signal: AbortSignal): Promise<Int32Array> {
   const begin = await runtime.completions.render({ ...wanted, messages: [], raw: { content: '' } }, signal);
   const { tokens } = await runtime.completions.render(wanted, signal);
   const isBegun = begin.tokens.length > 0 && begin.tokens.every((token, index) => tokens[index] === token);
-  return joined(context, isBegun ? tokens.subarray(begin.tokens.length) : tokens);
+  return concatTokens(context, isBegun ? tokens.subarray(begin.tokens.length) : tokens);
 }
 
 /** The member `context` of an answer: the tokens of its prompt and of what was said. */
 async function contextAfter(runtime: Runtime, wanted: UniversalRequest, text: string, signal: AbortSignal): Promise<object> {
   const prompt = await runtime.completions.render(wanted, signal);
   const said = await runtime.completions.render({ ...wanted, messages: [], raw: { content: text, framed: false, plain: true } }, signal);
-  return { context: Array.from(joined(prompt.tokens, said.tokens)) };
+  return { context: Array.from(concatTokens(prompt.tokens, said.tokens)) };
 }
 
 async function generate(runtime: Runtime, request: Request): Promise<Reply> {
@@ -271,12 +271,13 @@ async function generate(runtime: Runtime, request: Request): Promise<Reply> {
   const system: Message[] = body.system ? [{ role: 'system', content: body.system }] : [];
   const wanted = requestOf(runtime, body, [...system, { role: 'user', content: withImages(prompt, body.images) }]);
   if (body.template) wanted.chat_template = jinjaOf(body.template);
-  if (prompt === '' && !body.images?.length && !body.suffix) return loaded(runtime, { ...wanted, model: body.model }, request, IN_RESPONSE);
+  if (prompt === '' && !body.images?.length && !body.suffix)
+    return loadOrUnload(runtime, { ...wanted, model: body.model }, request, IN_RESPONSE);
   if (body.raw || body.suffix) {
     const raw = { content: prompt, ...(body.suffix ? { suffix: body.suffix } : {}) };
     return answer(runtime, { ...wanted, messages: [], raw }, body.model, request, IN_RESPONSE);
   }
-  const context = body.context?.length ? await continued(runtime, wanted, Int32Array.from(body.context), signal) : undefined;
+  const context = body.context?.length ? await continueContext(runtime, wanted, Int32Array.from(body.context), signal) : undefined;
   const asked = context ? { ...wanted, messages: [], raw: { content: context } } : wanted;
   return answer(runtime, asked, body.model, request, { ...IN_RESPONSE, end: (text) => contextAfter(runtime, asked, text, signal) });
 }

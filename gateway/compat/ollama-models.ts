@@ -34,7 +34,7 @@ type Shown = ModelList['models'][number];
 const digestOf = (...facts: readonly (string | number)[]): string => createHash('sha256').update(facts.join('\0')).digest('hex');
 
 /** A name as Ollama's clients show it: with a tag. */
-const tagged = (name: string): string => (/:[^/]*$/.test(name) ? name : `${name}:latest`);
+const withTag = (name: string): string => (/:[^/]*$/.test(name) ? name : `${name}:latest`);
 
 const details = (format: string, quantisation = '', family = '', size = ''): Details => ({
   parent_model: '',
@@ -46,9 +46,9 @@ const details = (format: string, quantisation = '', family = '', size = ''): Det
 });
 
 /** `file` is the name, or a file of the models folder that is named without its ending. */
-function listed(file: string, sizeBytes: number, modifiedAt: Date, of: Details): Shown {
+function renderModel(file: string, sizeBytes: number, modifiedAt: Date, of: Details): Shown {
   const name = file.replace(/\.gguf$/i, '');
-  const shown = tagged(name);
+  const shown = withTag(name);
   return {
     name: shown,
     model: shown,
@@ -61,7 +61,7 @@ function listed(file: string, sizeBytes: number, modifiedAt: Date, of: Details):
 
 async function builtIn(runtime: Runtime): Promise<Shown[]> {
   const found = await Promise.all(BUILT_IN_MODELS.map(({ name }) => findGguf(name, runtime.models.places).catch(() => undefined)));
-  return found.flatMap((one) => (one ? [listed(one.id, one.sizeBytes, new Date(0), details('gguf'))] : []));
+  return found.flatMap((one) => (one ? [renderModel(one.id, one.sizeBytes, new Date(0), details('gguf'))] : []));
 }
 
 /** The same with what the files of the model say of it, as far as they can be read; of `base`, where it is made of that. */
@@ -73,18 +73,18 @@ async function withFacts(runtime: Runtime, shown: Shown, base: string): Promise<
 }
 
 /** Every model that a request can name: those made of others, the built-in ones, and those of the cache and the models folder, one for each quantisation. */
-async function all(runtime: Runtime): Promise<Shown[]> {
+async function allModels(runtime: Runtime): Promise<Shown[]> {
   const cached = await cachedModels({ ...runtime.models.places, hub: runtime.hub.cache });
   const own = cached
     .filter(({ format }) => RUN_AS.has(format))
     .flatMap(({ id, format, quantisations, sizeBytes, modifiedAt }) => {
       const names =
         quantisations.length > 1 ? quantisations.map((one) => [`${id}:${one}`, one] as const) : [[id, quantisations[0] ?? ''] as const];
-      return names.map(([name, quantisation]) => listed(name, sizeBytes, modifiedAt, details(format, quantisation)));
+      return names.map(([name, quantisation]) => renderModel(name, sizeBytes, modifiedAt, details(format, quantisation)));
     });
   const made = runtime.named
     .list()
-    .map(({ name, from, atMs }) => listed(name, 0, new Date(atMs), { ...details('gguf'), parent_model: from }));
+    .map(({ name, from, atMs }) => renderModel(name, 0, new Date(atMs), { ...details('gguf'), parent_model: from }));
   return [...made, ...(await builtIn(runtime)), ...own].sort((a, b) => b.modified_at.localeCompare(a.modified_at));
 }
 
@@ -97,7 +97,7 @@ async function writesOrEmbeds(runtime: Runtime, base: string, format: string): P
 async function tags(runtime: Runtime): Promise<ModelList> {
   const models: Shown[] = [];
   // One file is read after the other: there may be many.
-  for (const one of await all(runtime)) {
+  for (const one of await allModels(runtime)) {
     const { format, parent_model: parent } = one.details;
     const base = parent || plainName(one.name);
     if (await writesOrEmbeds(runtime, base, format)) models.push(format === 'gguf' ? await withFacts(runtime, one, base) : one);
@@ -107,18 +107,18 @@ async function tags(runtime: Runtime): Promise<ModelList> {
 
 async function running(runtime: Runtime): Promise<RunningList> {
   const loaded = runtime.models.loaded().filter(({ type }) => type === 'language' || type === 'encoder_embedding');
-  const known = new Map((await all(runtime)).map((one) => [one.name, one]));
+  const known = new Map((await allModels(runtime)).map((one) => [one.name, one]));
   const models = await Promise.all(
     loaded.map(async ({ name, key, staysMs, status }) => {
       const found = await findGguf(name, runtime.models.places).catch(() => undefined);
-      const same = known.get(tagged(name)) ?? known.get(`${found?.id.replace(/\.gguf$/i, '')}:${found?.quantisation}`);
+      const same = known.get(withTag(name)) ?? known.get(`${found?.id.replace(/\.gguf$/i, '')}:${found?.quantisation}`);
       const facts = await factsOf(runtime, name).catch(() => undefined);
       const size = found?.sizeBytes ?? 0;
       const onCard = status.devices.used.some((device) => !/cpu/i.test(device));
       const context = status.options?.n_ctx;
       return {
-        name: tagged(name),
-        model: tagged(name),
+        name: withTag(name),
+        model: withTag(name),
         size,
         digest: same?.digest ?? digestOf(key),
         details: facts?.details ?? details(found ? 'gguf' : 'onnx', found?.quantisation ?? ''),

@@ -41,7 +41,7 @@ function statusOf(event: DownloadEvent): object | null {
   }
 }
 
-async function* pulled(events: AsyncIterable<DownloadEvent>): AsyncGenerator<string, void, undefined> {
+async function* pullLines(events: AsyncIterable<DownloadEvent>): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify({ status: 'pulling manifest' })}\n`;
   for await (const event of events) {
     const status = statusOf(event);
@@ -59,7 +59,7 @@ async function pull(runtime: Runtime, request: Request): Promise<Reply> {
   const name = modelIn(request);
   const isHere = runtime.named.find(name) !== undefined || (!name.includes('/') && (await here(runtime, name)));
   const events = isHere ? undefined : await download(runtime, name, request.signal);
-  if (stream !== false) return { lines: true, events: events ? pulled(events) : alreadyHere() };
+  if (stream !== false) return { lines: true, events: events ? pullLines(events) : alreadyHere() };
   for await (const event of events ?? [])
     if (event.event === 'error') throw new Failure('unavailable', event.message, { code: event.error });
   return { json: { status: 'success' } };
@@ -79,7 +79,7 @@ async function download({ hub }: Runtime, name: string, signal: AbortSignal): Pr
 }
 
 /** Vectors of texts, with what the work took. */
-async function embedded(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest, texts: readonly string[], request: Request) {
+async function embeddingsOf(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest, texts: readonly string[], request: Request) {
   refuseAdapters(body, body.options, { adapters: runtime.named.find(body.model)?.adapters });
   const model = runtime.named.baseOf(body.model);
   const dimensions = 'dimensions' in body ? (body.dimensions ?? undefined) : undefined;
@@ -97,7 +97,7 @@ async function embedded(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest
 
 async function embed(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as EmbedRequest;
-  const { vectors, tokens, total_duration } = await embedded(runtime, body, [body.input].flat(), request);
+  const { vectors, tokens, total_duration } = await embeddingsOf(runtime, body, [body.input].flat(), request);
   const facts = JSON.stringify({ total_duration, load_duration: 0, prompt_eval_count: tokens });
   const frame = { head: `{"model":${JSON.stringify(body.model)},"embeddings":[`, row: () => '', rowEnd: '', end: `],${facts.slice(1)}` };
   return { bytes: await vectorsBody(vectors, frame, request.signal), contentType: 'application/json' };
@@ -105,7 +105,7 @@ async function embed(runtime: Runtime, request: Request): Promise<Reply> {
 
 async function embeddings(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as EmbeddingsRequest;
-  const { vectors } = await embedded(runtime, body, [body.prompt], request);
+  const { vectors } = await embeddingsOf(runtime, body, [body.prompt], request);
   const frame = { head: '{"embedding":', row: () => '', rowEnd: '', end: '}' };
   return { bytes: await vectorsBody(vectors, frame, request.signal), contentType: 'application/json' };
 }

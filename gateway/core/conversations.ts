@@ -57,17 +57,17 @@ async function turn(runtime: Runtime, request: Request): Promise<StreamReply> {
 }
 
 /** A file for a client to keep. */
-function attached(pieces: AsyncIterable<Uint8Array>, name: string, contentType: string): PiecesReply {
+function downloadReply(pieces: AsyncIterable<Uint8Array>, name: string, contentType: string): PiecesReply {
   return { pieces, contentType, headers: { 'Content-Disposition': disposition('attachment', name), 'Cache-Control': 'private, no-cache' } };
 }
 
-function exported(runtime: Runtime, request: Request): PiecesReply {
+function exportReply(runtime: Runtime, request: Request): PiecesReply {
   const { records } = runtime.conversations.shared;
   const head = records.head(placeOf(runtime, request), idOf(request));
   const { format = 'json' } = request.query as ExportQuery;
   return format === 'json'
-    ? attached(exportedJson(records, head), fileNameOf(head, 'json'), 'application/json')
-    : attached(exportedMarkdown(records, head), fileNameOf(head, 'md'), 'text/markdown; charset=utf-8');
+    ? downloadReply(exportedJson(records, head), fileNameOf(head, 'json'), 'application/json')
+    : downloadReply(exportedMarkdown(records, head), fileNameOf(head, 'md'), 'text/markdown; charset=utf-8');
 }
 
 async function importFile(runtime: Runtime, request: Request): Promise<ImportReply> {
@@ -121,7 +121,7 @@ export const conversationEndpoints: Endpoint<Runtime>[] = [
     tag,
     mediaTypes: ['application/x-ndjson'],
     handler: (runtime, request) =>
-      attached(
+      downloadReply(
         exportedAll(runtime.conversations.shared.records, placeOf(runtime, request)),
         `${request.params.project}-conversations.jsonl`,
         'application/x-ndjson',
@@ -162,7 +162,7 @@ export const conversationEndpoints: Endpoint<Runtime>[] = [
     tag,
     query: 'core/conversations#ExportQuery',
     mediaTypes: ['application/json', 'text/markdown'],
-    handler: exported,
+    handler: exportReply,
   }),
   endpoint<Runtime>({
     method: 'GET',

@@ -1,13 +1,30 @@
 import { quote } from '../../runtime/config/names.js';
-import type { AddedFile } from '../../runtime/library/datasets/datasets.js';
+import type { AddedFile, Datasets } from '../../runtime/library/datasets/datasets.js';
 import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/library/datasets/limits.js';
 import { parseOverrides } from '../../runtime/library/datasets/overrides.js';
-import type { HashedFile } from '../../runtime/library/datasets/page-pictures.js';
+import type { HashedFile, PagePictures } from '../../runtime/library/datasets/page-pictures.js';
+import type { Tasks } from '../../runtime/tasks/tasks.js';
 import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { BulkReply, ChunkList, ChunksQuery, PageQuery, UploadReply } from '../../schemas/generated/core/datasets.js';
-import { DATASET, type DatasetContext, place } from './dataset-place.js';
 import { FILE_MEDIA_TYPES, fileAnswer, hasTag } from './file-answer.js';
+
+/** What the dataset endpoints work on. */
+export interface DatasetContext {
+  readonly datasets: Datasets;
+  readonly tasks: Tasks;
+  readonly pagePictures: PagePictures;
+}
+
+/** Path of the collection. */
+export const DATASETS = '/v1/projects/{namespace}/{project}/datasets';
+/** Path of one dataset. */
+export const DATASET = `${DATASETS}/{dataset}`;
+
+/** The dataset that a request is about. */
+export function datasetPlace({ params }: Pick<Request, 'params'>): [namespace: string, project: string, dataset: string] {
+  return [params.namespace!, params.project!, params.dataset!];
+}
 
 const FILE = `${DATASET}/data/{file_hash}`;
 /** Pixels across a page where nobody says so. */
@@ -16,15 +33,15 @@ const CHUNKS = 50;
 
 /** Refuses an upload to a dataset that does not exist before its bytes are read. */
 const admit: FormBody<DatasetContext>['admit'] = ({ datasets }, request) => {
-  datasets.find(...place(request));
+  datasets.find(...datasetPlace(request));
   return undefined;
 };
 
 /** What an upload asks for besides storing; checked before anything is kept. */
 function wishOf({ datasets }: DatasetContext, request: Request): { process: boolean; overrides: unknown } {
-  const { dataset } = datasets.find(...place(request));
+  const { dataset } = datasets.find(...datasetPlace(request));
   const overrides = parseOverrides((request.body as { parser_overrides?: string }).parser_overrides);
-  datasets.processing.checked(...place(request), overrides);
+  datasets.processing.checked(...datasetPlace(request), overrides);
   return { process: (request.query.auto_process as boolean | undefined) ?? dataset.auto_process ?? false, overrides };
 }
 
@@ -37,7 +54,7 @@ async function upload(context: DatasetContext, request: Request): Promise<Upload
   const { datasets } = context;
   const [file] = request.files as [UploadedFile];
   const { process, overrides } = wishOf(context, request);
-  const result = await datasets.add(...place(request), file);
+  const result = await datasets.add(...datasetPlace(request), file);
   const { added } = result;
   const reply: UploadReply = {
     filename: file.name,
@@ -49,7 +66,7 @@ async function upload(context: DatasetContext, request: Request): Promise<Upload
     ...versionOf(result),
   };
   if (!added || !process) return reply;
-  const id = await datasets.processing.start(...place(request), { hashes: [file.sha256], overrides });
+  const id = await datasets.processing.start(...datasetPlace(request), { hashes: [file.sha256], overrides });
   return { ...reply, processed: true, task_id: id, status: 'processing' };
 }
 
@@ -63,7 +80,7 @@ async function uploadMany(context: DatasetContext, request: Request): Promise<Bu
     const together = request.files.filter(({ name }) => name === file.name).map(({ sha256 }) => sha256);
     const seen = { filename: file.name, hash: file.sha256, error: null };
     try {
-      const result = await datasets.add(...place(request), file, together);
+      const result = await datasets.add(...datasetPlace(request), file, together);
       files.push({ ...seen, status: result.added ? 'uploaded' : 'skipped', ...versionOf(result) });
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
@@ -84,13 +101,13 @@ async function uploadMany(context: DatasetContext, request: Request): Promise<Bu
   };
   if (!process || uploaded === 0) return reply;
   const hashes = files.filter(({ status }) => status === 'uploaded').map(({ hash }) => hash);
-  return { ...reply, task_id: await datasets.processing.start(...place(request), { hashes, overrides }), status: 'processing' };
+  return { ...reply, task_id: await datasets.processing.start(...datasetPlace(request), { hashes, overrides }), status: 'processing' };
 }
 
 /** The file of the path, for reading. */
 async function fileOf({ datasets }: DatasetContext, request: Request): Promise<HashedFile> {
   const hash = request.params.file_hash!;
-  return { hash, file: await datasets.file(...place(request), hash) };
+  return { hash, file: await datasets.file(...datasetPlace(request), hash) };
 }
 
 async function page(context: DatasetContext, request: Request): Promise<Reply> {
@@ -108,7 +125,7 @@ async function chunks(context: DatasetContext, request: Request): Promise<ChunkL
   const { limit = CHUNKS, cursor } = request.query as ChunksQuery;
   const from = Number(cursor ?? 0);
   const found = await fileOf(context, request);
-  const list = await context.datasets.chunks(...place(request), found.hash, { from, limit });
+  const list = await context.datasets.chunks(...datasetPlace(request), found.hash, { from, limit });
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
   return {
     chunks: list.map(({ id, text, metadata }) => ({
@@ -198,7 +215,9 @@ export const datasetFileEndpoints: Endpoint<DatasetContext>[] = [
     query: 'core/datasets#FileDeleteQuery',
     response: 'core/datasets#FileDeleteReply',
     handler: async ({ datasets }, request) => ({
-      json: await datasets.removal.file(...place(request), request.params.file_hash!, { bytes: request.query.remove_from_disk === true }),
+      json: await datasets.removal.file(...datasetPlace(request), request.params.file_hash!, {
+        bytes: request.query.remove_from_disk === true,
+      }),
     }),
   }),
 ];

@@ -24,7 +24,7 @@ function numberOf({ params: { generation = '' } }: Request): number {
 }
 
 /** The newest recorded chats of a project that can be run again. */
-async function replayable({ events }: Runtime, at: Place, most: number): Promise<string[]> {
+async function replayableEvents({ events }: Runtime, at: Place, most: number): Promise<string[]> {
   const ids: string[] = [];
   if (most === 0) return ids;
   const found = await events.list(...at, { type: 'inference', status: 'completed', limit: LOOKED_AT, offset: 0 });
@@ -44,7 +44,7 @@ async function replayable({ events }: Runtime, at: Place, most: number): Promise
 }
 
 /** Asks a question on the settings of now and on those of a generation. */
-async function tried(
+async function compareAnswers(
   { chat }: Runtime,
   at: Place,
   question: TrialQuestion,
@@ -69,14 +69,14 @@ async function dryRun(runtime: Runtime, request: Request): Promise<DryRunReply> 
   const runs: DryRun[] = [];
   // Questions take the place of recorded chats, unless those are asked for too.
   const most = last ?? (questions.length > 0 ? 0 : DEFAULT_LAST);
-  for (const id of named ?? (await replayable(runtime, at, most))) {
+  for (const id of named ?? (await replayableEvents(runtime, at, most))) {
     const { recorded, replayed, differs, notes } = await chat.replay(...at, id, { config }, request.signal);
     const { messages = [] } = (await events.get(...at, id)).data as { messages?: { role: string; content: unknown }[] };
     const said = messages.findLast(({ role }) => role === 'user')?.content;
     runs.push({ event_id: id, question: typeof said === 'string' ? said : null, recorded, replayed, differs, notes });
   }
   const answers: TriedQuestion[] = [];
-  for (const question of questions) answers.push(await tried(runtime, at, question, config, request.signal));
+  for (const question of questions) answers.push(await compareAnswers(runtime, at, question, config, request.signal));
   return { generation, runs, questions: answers, changed: [...runs, ...answers].filter(isChanged).length };
 }
 

@@ -1,30 +1,72 @@
+import { isHelpProject, refuseBuiltIn } from '../../runtime/projects/built-in.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import type { Endpoint } from '../../schemas/endpoint.js';
+import type { Endpoint, Request } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
 import { mcpEndpoint } from '../mcp/endpoint.js';
+import { SERVICE_ENDPOINTS, servedBy } from '../universal/index.js';
 import { chatEndpoints } from './chat.js';
 import { conversationEndpoints } from './conversations.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
 import { generationEndpoints } from './generations.js';
-import { forHelpProject } from './help-project.js';
 import { machineEndpoints } from './machine.js';
 import { memoryEndpoints } from './memory.js';
 import { memoryReadEndpoints } from './memory-reads.js';
 import { memoryRecallEndpoints } from './memory-recall.js';
-import { fetchEndpoints } from './model-fetches.js';
-import { modelEndpoints } from './models.js';
+import { fetchEndpoints, modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { questionEndpoints } from './questions.js';
 import { ragEndpoints } from './rag.js';
-import { serviceEndpoints } from './services.js';
 import { speechEndpoints } from './speech.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
 import { toolServerEndpoints } from './tool-servers.js';
 import { visionEndpoints } from './vision.js';
 import { voiceSockets } from './voice.js';
+
+/** What may be sent to the help project although it is no GET: whatever asks it something, and a conversation's own end. */
+const ALLOWED = new Set(['rag_query', 'database_preview', 'event_log_replay', 'project_speech', 'questions_recall']);
+
+/** All that is said to it and kept of that. */
+const TAGS = new Set(['chat', 'conversations']);
+
+/** Keeps the help project as it is, and has its pages read before they are searched. Endpoints of no project stay as they are. */
+export function forHelpProject(one: Endpoint<Runtime>): Endpoint<Runtime> {
+  if (one.method === 'GET' || !one.path.includes('/{namespace}/{project}')) return one;
+  const isAllowed = TAGS.has(one.tag) || ALLOWED.has(one.id);
+  const isHelp = ({ params }: Pick<Request, 'params'>): boolean => isHelpProject(params.namespace!, params.project!);
+  const handler: Endpoint<Runtime>['handler'] = (runtime, request) => {
+    if (!isHelp(request)) return one.handler(runtime, request);
+    if (!isAllowed) refuseBuiltIn(request.params.namespace!, request.params.project!);
+    // A chat sees to it itself.
+    return one.id === 'rag_query' ? runtime.help.ready().then(() => one.handler(runtime, request)) : one.handler(runtime, request);
+  };
+  if (!one.multipart) return { ...one, handler };
+  const { admit } = one.multipart;
+  const multipart: Endpoint<Runtime>['multipart'] = {
+    ...one.multipart,
+    admit: (runtime, request) => {
+      // Before its bytes are read.
+      if (isHelp(request)) refuseBuiltIn(request.params.namespace!, request.params.project!);
+      return admit?.(runtime, request);
+    },
+  };
+  return { ...one, handler, multipart };
+}
+
+/** The runtime's services under the core's paths, such as `/v1/ml/...`: the same requests and answers, from the remote runtimes where there are such. */
+export const serviceEndpoints: Endpoint<Runtime>[] = SERVICE_ENDPOINTS.flatMap(({ endpoints, core }) => {
+  if (!core) return [];
+  const { area, ...rest } = core;
+  return servedBy('core', endpoints).map((one) => ({
+    ...one,
+    ...rest,
+    path: one.path.replace('/v1/', `/v1/${area}/`),
+    id: `${area}_${one.id}`,
+    tag: area,
+  }));
+});
 
 /** The operations of the core API. */
 const operations: readonly Endpoint<Runtime>[] = [

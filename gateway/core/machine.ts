@@ -87,7 +87,7 @@ async function loadedModel({ name, type, key, uses, staysMs, pid, status: { devi
   };
 }
 
-async function loaded({ models }: MachineContext): Promise<LoadedModels> {
+async function loadedModels({ models }: MachineContext): Promise<LoadedModels> {
   return {
     models: await Promise.all(models.loaded().map(loadedModel)),
     loading: models.loading(),
@@ -136,7 +136,7 @@ export const machineEndpoints: Endpoint<MachineContext>[] = [
     summary: 'List the models in memory',
     tag: 'models',
     response: 'core/models#LoadedModels',
-    handler: async (context) => ({ json: await loaded(context) }),
+    handler: async (context) => ({ json: await loadedModels(context) }),
   }),
   endpoint<MachineContext>({
     method: 'POST',

@@ -30,6 +30,6 @@ export function readsOf<Reads>(store: MemoryStore, reads: Reads | undefined, kin
 }
 
 /** Records as an answer shows them. */
-export function shownList(records: readonly MemoryRecord[]): Memory[] {
+export function renderMemories(records: readonly MemoryRecord[]): Memory[] {
   return records.map((record) => shownMemory(record));
 }

@@ -19,19 +19,19 @@ import type {
   ShortestReply,
   WorkingQuery,
 } from '../../schemas/generated/core/memory.js';
-import { MEMORY, type MemoryContext, readsOf, shownList, storeOf, tag } from './memory-place.js';
+import { MEMORY, type MemoryContext, readsOf, renderMemories, storeOf, tag } from './memory-place.js';
 
-const listed = (records: readonly MemoryRecord[]): ListReply => ({
+const listReply = (records: readonly MemoryRecord[]): ListReply => ({
   success: true,
-  results: shownList(records),
+  results: renderMemories(records),
   total_count: records.length,
 });
 
-const shownBucket = ({ fromMs, ...rest }: SeriesBucket): Bucket => ({ from: isoTime(fromMs), ...rest });
+const renderBucket = ({ fromMs, ...rest }: SeriesBucket): Bucket => ({ from: isoTime(fromMs), ...rest });
 
-const shownPath = ({ nodes, edges, weight }: GraphPath): Path => ({
+const renderPath = ({ nodes, edges, weight }: GraphPath): Path => ({
   nodes: [...nodes],
-  edges: shownList(edges),
+  edges: renderMemories(edges),
   length: edges.length,
   weight,
 });
@@ -67,7 +67,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
     handler: async (context, request) => {
       const store = await storeOf(context, request);
       const reads = readsOf(store, store.working, 'working_memory');
-      return { json: listed(await reads.newest(givenFilter(request.query as WorkingQuery))) };
+      return { json: listReply(await reads.newest(givenFilter(request.query as WorkingQuery))) };
     },
   }),
   endpoint<MemoryContext>({
@@ -96,7 +96,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
     handler: async (context, request) => {
       const store = await storeOf(context, request);
       const { series = 'default', order, ...query } = request.query as PointsQuery;
-      return { json: listed(await readsOf(store, store.series, 'timeseries').range(series, givenFilter(query), order === 'desc')) };
+      return { json: listReply(await readsOf(store, store.series, 'timeseries').range(series, givenFilter(query), order === 'desc')) };
     },
   }),
   endpoint<MemoryContext>({
@@ -113,7 +113,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       const { series = 'default', every_seconds: seconds = 60, field, ...query } = request.query as BucketsQuery;
       const reads = readsOf(store, store.series, 'timeseries');
       const buckets = await reads.downsample(series, Math.max(1, Math.round(seconds * 1_000)), field, givenFilter(query));
-      return { json: { success: true, series, buckets: buckets.map(shownBucket) } satisfies BucketsReply };
+      return { json: { success: true, series, buckets: buckets.map(renderBucket) } satisfies BucketsReply };
     },
   }),
   endpoint<MemoryContext>({
@@ -131,7 +131,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       const reads = readsOf(store, store.places, 'spatial');
       const { centre, box } = shapeOf(query);
       const filter = givenFilter(query);
-      if (box) return { json: listed(await reads.box(box, filter)) };
+      if (box) return { json: listReply(await reads.box(box, filter)) };
       const radiusM = query.radius_m;
       const placed = await (radiusM === undefined ? reads.nearest(centre!, filter) : reads.within(centre!, radiusM, filter));
       const results = placed.map(({ record, distanceM }) => shownMemory(record, distanceM));
@@ -159,7 +159,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       if (nodes.length === 1 && edges.length === 0 && !start!.record)
         throw new Failure('not_found', `There is no node '${query.node}' in memory store '${store.name}'.`, { code: 'NodeNotFound' });
       const shown = nodes.map(({ name, depth, record }) => ({ name, depth, memory: record && shownMemory(record) }));
-      return { json: { success: true, nodes: shown, edges: shownList(edges), truncated } satisfies NeighbourhoodReply };
+      return { json: { success: true, nodes: shown, edges: renderMemories(edges), truncated } satisfies NeighbourhoodReply };
     },
   }),
   endpoint<MemoryContext>({
@@ -176,7 +176,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       const query = request.query as unknown as PathsQuery;
       const walk = { ...walkOf(query), ...(query.depth === undefined ? {} : { depth: query.depth }) };
       const { paths, truncated } = await readsOf(store, store.graph, 'graph').paths(query.from, query.to, walk);
-      return { json: { success: true, paths: paths.map(shownPath), truncated } satisfies PathsReply };
+      return { json: { success: true, paths: paths.map(renderPath), truncated } satisfies PathsReply };
     },
   }),
   endpoint<MemoryContext>({
@@ -192,7 +192,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       const store = await storeOf(context, request);
       const query = request.query as unknown as ShortestQuery;
       const path = await readsOf(store, store.graph, 'graph').shortestPath(query.from, query.to, query.by ?? 'hops', walkOf(query));
-      return { json: { success: true, path: path ? shownPath(path) : null } satisfies ShortestReply };
+      return { json: { success: true, path: path ? renderPath(path) : null } satisfies ShortestReply };
     },
   }),
 ];

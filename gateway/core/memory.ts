@@ -21,7 +21,7 @@ import type {
   QueryReply,
   StatsReply,
 } from '../../schemas/generated/core/memory.js';
-import { MEMORY, type MemoryContext, readsOf, shownList, storeOf, tag } from './memory-place.js';
+import { MEMORY, type MemoryContext, readsOf, renderMemories, storeOf, tag } from './memory-place.js';
 import { recallOf, recallQuestion } from './memory-recall.js';
 
 /** Bytes of a body that adds: a record as large as one may be, with room for how it is written. */
@@ -32,7 +32,7 @@ const TABLES = ['working_memory', 'timeseries', 'spatial', 'graph', 'linkage', '
 type Table = (typeof TABLES)[number];
 
 /** Where a query looks: around a place, along time, or through all records. */
-async function found(store: MemoryStore, query: QueryQuery): Promise<PlacedRecord[]> {
+async function findRecords(store: MemoryStore, query: QueryQuery): Promise<PlacedRecord[]> {
   const filter = givenFilter(query);
   const { latitude: lat, longitude: lon, radius_m: radiusM = 0 } = query;
   if (lat !== undefined && lon !== undefined) return readsOf(store, store.places, 'spatial').within({ lat, lon }, radiusM, filter);
@@ -175,7 +175,7 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
         const results = await recallOf(context, request, recallQuestion({ ...query, query: query.query }));
         return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
       }
-      const records = await found(await storeOf(context, request), query);
+      const records = await findRecords(await storeOf(context, request), query);
       const results = records.map(({ record, distanceM }) => shownMemory(record, Number.isNaN(distanceM) ? undefined : distanceM));
       return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
     },
@@ -193,7 +193,12 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
       const query = request.query as unknown as ContextQuery;
       const [working, graph, series] = await contextOf(await storeOf(context, request), query);
       const recalled = query.query === undefined ? {} : { recalled: await recallOf(context, request, recallQuestion(query)) };
-      const json = { working_memory: shownList(working!), graph: shownList(graph!), timeseries: shownList(series!), ...recalled };
+      const json = {
+        working_memory: renderMemories(working!),
+        graph: renderMemories(graph!),
+        timeseries: renderMemories(series!),
+        ...recalled,
+      };
       return { json: { success: true, ...json, error: null } satisfies ContextReply };
     },
   }),

@@ -21,7 +21,7 @@ function place({ params }: Request): [namespace: string, project: string] {
 }
 
 /** The database of the path, or that of the query. */
-function named({ params, query }: Request): string | undefined {
+function requestedDatabase({ params, query }: Request): string | undefined {
   return params.database_name ?? (query.database as string | undefined);
 }
 
@@ -123,7 +123,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     tool: 'reads',
     response: 'core/rag#DatabaseDetail',
-    handler: ({ databases }, request) => ({ json: databases.get(...place(request), named(request)!) }),
+    handler: ({ databases }, request) => ({ json: databases.get(...place(request), requestedDatabase(request)!) }),
   }),
   endpoint<Runtime>({
     method: 'PATCH',
@@ -136,7 +136,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     body: 'core/rag#DatabaseUpdate',
     response: 'core/rag#DatabaseDetail',
     handler: async ({ databases }, request) => ({
-      json: await databases.update(...place(request), named(request)!, request.body as DatabaseUpdate),
+      json: await databases.update(...place(request), requestedDatabase(request)!, request.body as DatabaseUpdate),
     }),
   }),
   endpoint<Runtime>({
@@ -150,7 +150,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     query: 'core/rag#DatabaseDeleteQuery',
     response: 'core/rag#DatabaseDeleteReply',
     handler: async ({ databases }, request) => {
-      const name = named(request)!;
+      const name = requestedDatabase(request)!;
       const collection = request.query.delete_collection === true;
       const { detail, leftBehind } = await databases.delete(...place(request), name, { collection });
       const isGone = collection && leftBehind === null;
@@ -166,7 +166,9 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DocumentsQuery',
     response: 'core/rag#Documents',
-    handler: async ({ inspection }, request) => ({ json: await inspection.documents(...place(request), named(request), range(request)) }),
+    handler: async ({ inspection }, request) => ({
+      json: await inspection.documents(...place(request), requestedDatabase(request), range(request)),
+    }),
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -179,7 +181,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     bodyLimitBytes: PREVIEW_BYTES,
     response: 'core/rag#PreviewReply',
     handler: async ({ preview }, request) => ({
-      json: await preview.show(...place(request), named(request)!, request.body as PreviewRequest, request.signal),
+      json: await preview.show(...place(request), requestedDatabase(request)!, request.body as PreviewRequest, request.signal),
     }),
   }),
 ];
@@ -208,7 +210,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DatabaseQuery',
     response: 'core/rag#HealthReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.health(...place(request), named(request)) }),
+    handler: async ({ inspection }, request) => ({ json: await inspection.health(...place(request), requestedDatabase(request)) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -219,7 +221,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DatabaseQuery',
     response: 'core/rag#StatsReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.stats(...place(request), named(request)) }),
+    handler: async ({ inspection }, request) => ({ json: await inspection.stats(...place(request), requestedDatabase(request)) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -233,7 +235,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ inspection }, request) => {
       const filter = request.query.filter as string | undefined;
       const wanted = { ...range(request), ...(filter === undefined ? {} : { filter }) };
-      return { json: await inspection.documents(...place(request), named(request), wanted) };
+      return { json: await inspection.documents(...place(request), requestedDatabase(request), wanted) };
     },
   }),
   endpoint<Runtime>({
@@ -245,7 +247,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DatabaseQuery',
     response: 'core/rag#CompactReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.compact(...place(request), named(request)) }),
+    handler: async ({ inspection }, request) => ({ json: await inspection.compact(...place(request), requestedDatabase(request)) }),
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -258,7 +260,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     response: 'core/rag#ReindexReply',
     handler: async ({ inspection }, request) => {
       const strategy = request.query.strategy as string | undefined;
-      return { json: await inspection.reindex(...place(request), named(request), strategy) };
+      return { json: await inspection.reindex(...place(request), requestedDatabase(request), strategy) };
     },
   }),
 ];

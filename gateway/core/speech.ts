@@ -2,7 +2,7 @@ import type { Projects } from '../../runtime/projects/projects.js';
 import type { Services } from '../../runtime/services/services.js';
 import type { SpeechOut } from '../../runtime/speech/contract.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
-import { SPEECH_MEDIA_TYPES, speechReply, voiceList } from '../universal/speech-wire.js';
+import { SPEECH_MEDIA_TYPES, speechReply, voiceList } from '../universal/speech.js';
 import { TRANSCRIPTION } from '../universal/transcriptions.js';
 
 /** What the speech endpoints of projects work on. */

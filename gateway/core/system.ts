@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Disk, Health, HealthComponent, Info, VersionCheck, Volume } from '../../schemas/generated/core/system.js';
-import { liked } from '../http/accept.js';
+import { acceptQuality } from '../http/call.js';
 import { webPage } from '../web.js';
 
 /** The size and use of the disk that holds `path`. */
@@ -104,7 +104,7 @@ export const systemEndpoints: Endpoint<Runtime>[] = [
     response: 'core/system#Hello',
     handler: async (_runtime, request) => {
       const accept = request.header('accept');
-      const wantsPage = accept !== undefined && liked(accept, 'text/html') > liked(accept, 'application/json');
+      const wantsPage = accept !== undefined && acceptQuality(accept, 'text/html') > acceptQuality(accept, 'application/json');
       return (wantsPage && (await webPage(request.header('accept-encoding')))) || { json: { message: 'Hello, World!' } };
     },
   }),

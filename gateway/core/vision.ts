@@ -10,7 +10,7 @@ import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type 
 import { Failure } from '../../schemas/errors.js';
 import type { ExtractForm, OcrForm } from '../../schemas/generated/core/vision.js';
 import { parseJsonInTurns } from '../http/json-pieces.js';
-import { extractReply, ocrReply, taskOf } from '../universal/vision-wire.js';
+import { extractReply, ocrReply, taskOf } from '../universal/vision.js';
 
 /** What the vision endpoints work on. */
 export interface CoreVisionContext {
@@ -74,13 +74,13 @@ async function withFile<T>(
 }
 
 /** All pages as one: texts joined with an empty line, the mean confidence. */
-function joined({ pages, ...rest }: OcrResult): OcrResult {
+function joinPages({ pages, ...rest }: OcrResult): OcrResult {
   const confidence = pages.reduce((sum, page) => sum + page.confidence, 0) / pages.length;
   const page: OcrPage = { text: pages.map(({ text }) => text).join('\n\n'), confidence, boxes: pages.flatMap(({ boxes }) => boxes) };
   return { ...rest, pages: [page] };
 }
 
-const listed = (text: string | undefined): string[] =>
+const splitList = (text: string | undefined): string[] =>
   (text ?? '')
     .split(',')
     .map((one) => one.trim())
@@ -88,7 +88,7 @@ const listed = (text: string | undefined): string[] =>
 
 /** The questions of the field `prompts`; a comma is part of the question where there is one picture only. */
 function promptsOf(text: string | undefined, pictures: number): string[] {
-  if (pictures !== 1) return listed(text);
+  if (pictures !== 1) return splitList(text);
   const prompt = (text ?? '').trim();
   return prompt === '' ? [] : [prompt];
 }
@@ -96,9 +96,9 @@ function promptsOf(text: string | undefined, pictures: number): string[] {
 function ocr(context: CoreVisionContext, request: Request): Promise<Reply> {
   const { model = 'surya', languages, return_boxes = false, parse_by_page = false } = request.body as OcrForm;
   return withPictures(context, request, async (pictures, isPdf) => {
-    const result = await context.core.vision.ocr({ model, pictures, languages: listed(languages) }, request.signal);
+    const result = await context.core.vision.ocr({ model, pictures, languages: splitList(languages) }, request.signal);
     if (!isPdf || parse_by_page) return { json: ocrReply(result, return_boxes) };
-    const reply = ocrReply(joined(result), return_boxes);
+    const reply = ocrReply(joinPages(result), return_boxes);
     return { json: { ...reply, usage: { images_processed: pictures.length, pages_combined: pictures.length } } };
   });
 }

@@ -8,7 +8,7 @@ import { Failure } from '../../schemas/errors.js';
 const BUILD = join(import.meta.dirname, '../../../scripts/source-build.mjs');
 
 /** Why the addons of an installed package cannot be used here; nothing where they can. */
-function complaint(): string | undefined {
+function addonProblem(): string | undefined {
   const known = prebuiltComplaint();
   if (known !== undefined) return known;
   try {
@@ -26,7 +26,7 @@ function complaint(): string | undefined {
  */
 export async function readyAddons(): Promise<void> {
   if (!arePrebuilt()) return;
-  const reason = complaint();
+  const reason = addonProblem();
   if (reason === undefined) return;
   log('warn', `the native addons of this package do not fit, so they are built from their source: ${reason}`);
   const child = spawn(process.execPath, [BUILD], { stdio: ['ignore', 2, 2] });

@@ -7,26 +7,19 @@ import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Front } from '../accounts/front.js';
 import { coreEndpoints, coreSockets } from '../core/index.js';
-import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
 import { universalEndpoints, universalSockets } from '../universal/index.js';
-import { webAssets } from '../web.js';
+import { documentationEndpoints, webAssets } from '../web.js';
 import { readyAddons } from './addons.js';
 import { finishRestore } from './backup/restore.js';
-import { type ApiName, atSockets, type GivenSockets, givenSockets, SUCCESSION } from './given-sockets.js';
+import { type DataDirLock, keepPrivate, lockDataDir } from './data-directory.js';
 import { abandonHandover, dropUpgradeNote, handOver, lockAfter, tellPredecessor } from './handover.js';
-import { boundHeap } from './heap.js';
-import { type DataDirLock, lockDataDir } from './lock.js';
 import { metricsEndpoint } from './metrics.js';
-import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
-import { keepPrivate } from './privacy.js';
+import { type DaemonOptions, isLoopback, requireSafeBind, VERSION } from './options.js';
+import { boundHeap, holdSignals, surviveStrayErrors, takeShortTurns } from './process.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
-import { meetServiceManager, tellServiceManager } from './sd-notify.js';
-import { takeShortTurns } from './short-turns.js';
-import { holdSignals } from './signals.js';
-import { surviveStrayErrors } from './stray-errors.js';
+import { type ApiName, atSockets, type GivenSockets, givenSockets, meetServiceManager, SUCCESSION, tellServiceManager } from './systemd.js';
 import { type ReadTls, readTls, type TlsFiles } from './tls.js';
-import { VERSION } from './version.js';
 
 /** Running requests may take this long after SIGTERM; the rest of the 10 s goes to closing. */
 const DRAIN_MS = 8_000;
@@ -42,7 +35,7 @@ interface Running {
 }
 
 /** What every listener is opened with. */
-interface House {
+interface Surroundings {
   /** Sockets that listen already. */
   readonly given: GivenSockets;
   readonly transport: ChosenTransport;
@@ -76,7 +69,7 @@ function operatorHosts({ runtimeUrls, otlp }: DaemonOptions): string[] {
 }
 
 /** Opens one of the APIs on its address. */
-async function open({ transport, options, runtime, front, tls, given }: House, api: ServedApi): Promise<Listener> {
+async function open({ transport, options, runtime, front, tls, given }: Surroundings, api: ServedApi): Promise<Listener> {
   // The address that browsers use, and pages that the module file trusts, need not be named twice.
   const trusted = front?.accounts.settings.trustedOrigins ?? [];
   const access = {
@@ -111,7 +104,7 @@ async function open({ transport, options, runtime, front, tls, given }: House, a
   }
 }
 
-async function openListeners(house: House, core: boolean, listeners: Listener[]): Promise<void> {
+async function openListeners(house: Surroundings, core: boolean, listeners: Listener[]): Promise<void> {
   const { options } = house;
   const coreApi: ServedApi = {
     title: 'Quern core API',
@@ -135,7 +128,7 @@ async function openListeners(house: House, core: boolean, listeners: Listener[])
 }
 
 /** Makes what closes everything: running requests end first, for up to `DRAIN_MS`, and the process is gone after `EXIT_LIMIT_MS` where that hangs. */
-function closer({ runtime, front, listeners }: Running, lock: DataDirLock): () => Promise<void> {
+function makeClose({ runtime, front, listeners }: Running, lock: DataDirLock): () => Promise<void> {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const limit = setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
@@ -158,7 +151,7 @@ function closer({ runtime, front, listeners }: Running, lock: DataDirLock): () =
 }
 
 /** Ends the process once, with exit code `code`; at once when it is called again. */
-function ender(close: () => Promise<void>): (reason: string, code: number) => void {
+function makeEnd(close: () => Promise<void>): (reason: string, code: number) => void {
   let ending = false;
   return (reason, code) => {
     if (ending) process.exit(1);
@@ -171,7 +164,7 @@ function ender(close: () => Promise<void>): (reason: string, code: number) => vo
 }
 
 /** Makes what hands over, one time at once, what `openListeners` has opened. */
-function heirSeeker(dataDir: string, core: boolean, listeners: readonly Listener[], close: () => Promise<void>): () => void {
+function makeHandOver(dataDir: string, core: boolean, listeners: readonly Listener[], close: () => Promise<void>): () => void {
   let isUnderWay = false;
   return () => {
     if (isUnderWay) return;
@@ -279,8 +272,8 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   }
   takeShortTurns();
   runtime.hub.sweep();
-  const close = closer({ runtime, front, listeners }, lock);
-  const end = ender(close);
+  const close = makeClose({ runtime, front, listeners }, lock);
+  const end = makeEnd(close);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
   for (const warning of tls?.warnings ?? []) log('warn', warning);
@@ -294,6 +287,6 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   else tellServiceManager('READY=1');
   obeySignals({
     SIGHUP: options.tls && tls ? certificateReader(options.tls, tls, listeners) : nothingToRead(end),
-    SIGUSR2: heirSeeker(options.dataDir, core, listeners, close),
+    SIGUSR2: makeHandOver(options.dataDir, core, listeners, close),
   });
 }

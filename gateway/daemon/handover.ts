@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { loadCore } from '../../native/core.js';
 import { log } from '../../runtime/base/log.js';
 import { Failure } from '../../schemas/errors.js';
-import { type ApiName, SUCCESSION } from './given-sockets.js';
-import { serviceManagerEnv, tellServiceManager } from './sd-notify.js';
+import { type ApiName, SUCCESSION, serviceManagerEnv, tellServiceManager } from './systemd.js';
 
 /** What a daemon and its successor tell each other of, over the channel of Node's child processes. */
 type Stage = 'loaded' | 'serving';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -5,7 +6,10 @@ import { type OtlpSettings, otlpSettings } from '../../runtime/events/otlp/setti
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Failure } from '../../schemas/errors.js';
 import type { TlsFiles } from './tls.js';
-import { VERSION } from './version.js';
+
+/** The version in package.json: the one place where it is kept. The compiled file lies in `build/gateway/daemon`, three folders below it. */
+export const VERSION: string = (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string })
+  .version;
 
 /** How the daemon is started: flags first, then environment variables, then defaults. */
 export interface DaemonOptions {

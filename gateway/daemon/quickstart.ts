@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
-import type { DaemonOptions } from './options.js';
-import { VERSION } from './version.js';
+import { type DaemonOptions, VERSION } from './options.js';
 
 const NAMESPACE = 'default';
 const PROJECT = 'quickstart';

@@ -1,7 +1,42 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
+import { log } from '../../runtime/base/log.js';
+import { networkOf } from '../../runtime/net/ip.js';
 import { Failure } from '../../schemas/errors.js';
-import { WrongKeys } from './wrong-keys.js';
+
+/** Wrong keys that one address may send within `WINDOW_MS`. */
+export const MAX_WRONG_KEYS = 10;
+/** The window slides: each wrong key counts for so long, in milliseconds. */
+export const WINDOW_MS = 60_000;
+/** Addresses that are remembered; the one that was wrong longest ago is forgotten first. */
+export const MAX_ADDRESSES = 4096;
+
+/**
+ * Counts wrong keys by address, in memory that is bounded. Only wrong keys are answered differently for it: the right key is taken from any
+ * address at any time, because many clients may share one address and one of them must not lock the others out.
+ */
+export class WrongKeys {
+  /** Times of the wrong keys of an address, oldest first, at most `MAX_WRONG_KEYS`. */
+  readonly #times = new Map<string, readonly number[]>();
+
+  /** How many addresses are remembered. */
+  get size(): number {
+    return this.#times.size;
+  }
+
+  /** Notes a wrong key at `nowMs`. Returns the seconds after which the address may try again, 0 while it has tries left. */
+  note(address: string, nowMs: number = performance.now()): number {
+    const place = networkOf(address);
+    const recent = (this.#times.get(place) ?? []).filter((time) => time > nowMs - WINDOW_MS);
+    const isOver = recent.length >= MAX_WRONG_KEYS;
+    this.#times.delete(place);
+    this.#times.set(place, isOver ? recent : [...recent, nowMs]);
+    if (this.#times.size > MAX_ADDRESSES) this.#times.delete(this.#times.keys().next().value!);
+    if (recent.length === MAX_WRONG_KEYS - 1)
+      log('warn', `${address} sent ${MAX_WRONG_KEYS} wrong API keys within ${WINDOW_MS / 1000} s; further ones are answered with 429`);
+    return isOver ? Math.max(1, Math.ceil((recent[0]! + WINDOW_MS - nowMs) / 1000)) : 0;
+  }
+}
 
 /** Who may call a listener (threats T9 to T11). */
 export interface AccessRules {
@@ -42,8 +77,8 @@ export class Access {
   #names: readonly string[] | undefined;
 
   constructor(rules: AccessRules) {
-    const bind = bare(rules.bindHost);
-    this.#hosts = new Set([bind, ...(rules.hosts ?? []).map(bare)]);
+    const bind = bareHost(rules.bindHost);
+    this.#hosts = new Set([bind, ...(rules.hosts ?? []).map(bareHost)]);
     this.#anyAddress = ANY_ADDRESS.has(bind);
     this.#origins = new Set((rules.origins ?? []).map((origin) => origin.toLowerCase().replace(/\/$/, '')));
     this.#certificate = rules.certificate;
@@ -77,9 +112,9 @@ export class Access {
   /** Whether pages of `origin` may read answers and change state. `host` is the checked Host header: a page of ours may call us. */
   allowsOrigin(origin: string, host: string): boolean {
     if (this.#origins.has('*') || this.#origins.has(origin.toLowerCase())) return true;
-    const url = parsed(origin);
+    const url = parseOrigin(origin);
     if (url === undefined || url.origin !== origin.toLowerCase()) return false;
-    return isLoopback(bare(url.hostname)) || url.host === host.toLowerCase();
+    return isLoopback(bareHost(url.hostname)) || url.host === host.toLowerCase();
   }
 
   /**
@@ -108,13 +143,13 @@ export class Access {
   #allowsHost(header: string): boolean {
     const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]+)(?::\d{1,5})?$/i.exec(header);
     if (!match) return false;
-    const name = bare(match[1]!);
+    const name = bareHost(match[1]!);
     // A literal address cannot be rebound, so a listener on all addresses may be called by any of them.
     return isLoopback(name) || this.#hosts.has(name) || this.#isCertified(name) || (this.#anyAddress && isIP(name) !== 0);
   }
 
   #isCertified(name: string): boolean {
-    return this.#names?.some((one) => bare(one) === name) ?? false;
+    return this.#names?.some((one) => bareHost(one) === name) ?? false;
   }
 }
 
@@ -133,7 +168,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-function bare(host: string): string {
+function bareHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
@@ -145,7 +180,7 @@ export function isLoopback(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
-function parsed(origin: string): URL | undefined {
+function parseOrigin(origin: string): URL | undefined {
   try {
     const url = new URL(origin);
     return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;

@@ -1,4 +1,6 @@
+import { Counter, Histogram, SECONDS } from '../../runtime/base/metrics.js';
 import type { ErrorShape, Request, UploadedFile } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
 import type { Exchange } from './transport.js';
 
 const SANE_ID = /^[\w.:+/=@-]{1,128}$/;
@@ -125,4 +127,47 @@ export class CheckedRequest implements Request {
     const value = this.#call.exchange.header(name);
     return value === '' && !this.#call.exchange.hasHeader(name) ? undefined : value;
   };
+}
+
+const ANSWERED = new Counter('quern_requests_total', 'Requests by API, path and the status of their answer.', [
+  'api',
+  'method',
+  'path',
+  'status',
+]);
+const TOOK = new Histogram('quern_request_seconds', 'From a request to the beginning of its answer.', ['api', 'method', 'path'], SECONDS);
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Counts a request to an API whose answer begins; nothing for requests that come from this process. */
+export function countAnswer(api: string | undefined, { path, startedMs, exchange }: Call, status: number): void {
+  if (api === undefined) return;
+  const method = METHODS.has(exchange.method) ? exchange.method : 'other';
+  ANSWERED.add([api, method, path, String(status)]);
+  TOOK.observe([api, method, path], (performance.now() - startedMs) / 1000);
+}
+
+/** How well an `Accept` header likes a media type, 0 (not at all) to 1. The most specific entry counts. */
+export function acceptQuality(accept: string, type: string): number {
+  let best = { rank: -1, quality: 0 };
+  for (const entry of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
+    const rank = range === type ? 2 : range === `${type.split('/')[0]}/*` ? 1 : range === '*/*' ? 0 : -1;
+    if (rank <= best.rank) continue;
+    const given = parameters.find((parameter) => parameter.startsWith('q='));
+    const value = given === undefined ? 1 : Number(given.slice(2));
+    best = { rank, quality: value >= 0 && value <= 1 ? value : 0 };
+  }
+  return best.quality;
+}
+
+/** The type that an `Accept` header likes best, the first of equals and without a header. Throws `not_acceptable` naming `types` where it likes none. */
+export function negotiateType<Type extends string>(accept: string | undefined, types: readonly [Type, ...Type[]]): Type {
+  if (accept === undefined || accept.trim() === '') return types[0];
+  let [best, most]: [Type | undefined, number] = [undefined, 0];
+  for (const type of types) {
+    const how = acceptQuality(accept, type);
+    if (how > most) [best, most] = [type, how];
+  }
+  if (best !== undefined) return best;
+  throw new Failure('not_acceptable', `Accept is ${JSON.stringify(accept.slice(0, 200))}; this answer comes as ${types.join(', ')}.`);
 }

@@ -6,16 +6,23 @@ import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules } from './access.js';
 import { BodyRoom, DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
-import { Call, CheckedRequest, safeValue, shapeFor } from './call.js';
-import { countAnswer } from './counts.js';
-import { Dialects } from './dialects.js';
-import { errorBody, failureOf, logFailure, statusOf } from './errors.js';
+import { Call, CheckedRequest, countAnswer, safeValue, shapeFor } from './call.js';
+import {
+  allowedMethods,
+  ErrorShapes,
+  errorBody,
+  failureHeaders,
+  failureOf,
+  logFailure,
+  methodNotAllowed,
+  notFound,
+  originRefused,
+  statusOf,
+} from './errors.js';
 import { HeldExchange } from './held-exchange.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
-import { andThen, sendPieces } from './pieces.js';
-import { allowed, failureHeaders, methodNotAllowed, notFound, originRefused } from './refusals.js';
 import { type Match, Router } from './router.js';
-import { EventSender, streamHeaders } from './sse.js';
+import { andThen, EventSender, sendPieces, streamHeaders } from './streamed-answer.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
 import type { Guard, SocketRequest, Visitor } from './visitor.js';
 
@@ -65,7 +72,7 @@ export function dispatch<Context>(options: DispatchOptions<Context>): Applicatio
 class Dispatch<Context> implements Application {
   readonly #router = new Router<Endpoint<Context>>();
   readonly #sockets = new Router<SocketRoute<Context>>();
-  readonly #dialects: Dialects;
+  readonly #dialects: ErrorShapes;
   readonly #access: Access | undefined;
   readonly #guard: Guard<Context> | undefined;
   readonly #context: Context;
@@ -83,7 +90,7 @@ class Dispatch<Context> implements Application {
     this.#forms = new Forms(options.uploadFolder ?? join(tmpdir(), `quern-uploads-${process.pid}`));
     if (options.uploadFolder !== undefined)
       this.#forms.prepare().catch((cause: unknown) => log('warn', 'old uploads could not be removed', { cause }));
-    this.#dialects = new Dialects(options.endpoints);
+    this.#dialects = new ErrorShapes(options.endpoints);
     for (const one of options.endpoints) this.#router.add(one.method, one.path, one);
     for (const one of options.sockets ?? []) this.#sockets.add('GET', one.path, one);
   }
@@ -273,9 +280,9 @@ class Dispatch<Context> implements Application {
     try {
       reply = await this.#handle(call, endpoint, new CheckedRequest(call, params, query, form.fields, form.files));
     } finally {
-      if (!reply || !lasts(reply)) await form.discard();
+      if (!reply || !isStreamed(reply)) await form.discard();
     }
-    if (!lasts(reply)) return reply;
+    if (!isStreamed(reply)) return reply;
     const discard = (): Promise<void> => form.discard();
     return 'events' in reply ? { ...reply, events: andThen(reply.events, discard) } : { ...reply, pieces: andThen(reply.pieces, discard) };
   }
@@ -287,7 +294,7 @@ class Dispatch<Context> implements Application {
       countAnswer(this.#name, call, 'status' in reply ? (reply.status ?? 200) : (endpoint.status ?? 200));
       if ('events' in reply) this.#stream(call, reply);
       else if ('pieces' in reply) void sendPieces(call, reply, (error) => this.#fail(call, error));
-      else whole(call, endpoint.status ?? 200, reply);
+      else sendWhole(call, endpoint.status ?? 200, reply);
     } catch (error) {
       this.#fail(call, error);
     }
@@ -343,13 +350,13 @@ function bodyLimitOf<Context>(endpoint: Endpoint<Context>, exchange: Exchange): 
 }
 
 /** Whether an answer goes on when its handler has returned. */
-function lasts(reply: Reply): reply is StreamReply | PiecesReply {
+function isStreamed(reply: Reply): reply is StreamReply | PiecesReply {
   return 'events' in reply || 'pieces' in reply;
 }
 
 function preflight(call: Call, methods: ReadonlyMap<string, unknown> | undefined): void {
   const { exchange } = call;
-  const allow = methods ? allowed(methods) : 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+  const allow = methods ? allowedMethods(methods) : 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
   const headers = call.headers();
   headers.push('Allow', allow);
   if (call.allowedOrigin !== '') {
@@ -362,7 +369,7 @@ function preflight(call: Call, methods: ReadonlyMap<string, unknown> | undefined
   exchange.reply(204, headers, '');
 }
 
-function whole(call: Call, status: number, reply: WholeReply): void {
+function sendWhole(call: Call, status: number, reply: WholeReply): void {
   if (call.answered) return;
   const { bytes } = reply;
   const body = bytes ?? (reply.json === undefined ? '' : JSON.stringify(reply.json));

@@ -1,6 +1,84 @@
 import { log } from '../../runtime/base/log.js';
-import type { ErrorShape } from '../../schemas/endpoint.js';
+import type { Endpoint, ErrorShape } from '../../schemas/endpoint.js';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
+
+/** An endpoint of another method lies at the path. */
+class MethodNotAllowed extends Failure {
+  constructor(readonly allow: string) {
+    super('not_allowed', 'Method Not Allowed');
+  }
+}
+
+/** Nothing lies at the path. */
+export function notFound(): Failure {
+  return new Failure('not_found', 'Not Found');
+}
+
+/** Another method would be answered at the path. */
+export function methodNotAllowed(methods: ReadonlyMap<string, unknown>): Failure {
+  return new MethodNotAllowed(allowedMethods(methods));
+}
+
+/** The methods of a path, as headers list them. */
+export function allowedMethods(methods: ReadonlyMap<string, unknown>): string {
+  const names = [...methods.keys()];
+  if (names.includes('GET')) names.push('HEAD');
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+/** A page of another origin asks for a change. */
+export function originRefused(origin: string): Failure {
+  const shown = JSON.stringify(origin.slice(0, 200));
+  return new Failure(
+    'forbidden',
+    `Pages of origin ${shown} may not change anything here; start the daemon with this origin among its allowed ones.`,
+    {
+      code: 'OriginNotAllowed',
+    },
+  );
+}
+
+/** The headers that an answer about a failure carries. */
+export function failureHeaders(failure: Failure): string[] {
+  const headers = ['Content-Type', 'application/json'];
+  if (failure.retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(failure.retryAfterS)));
+  if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
+  if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
+  return headers;
+}
+
+/** Longest path that is looked at, in characters. */
+const PATH_LIMIT = 200;
+
+/** In what shape failures are told where no endpoint lies: that of the endpoints beside it, where they have one in common. */
+export class ErrorShapes {
+  /** By the beginning of a path, to the end of one of its elements. Undefined where endpoints differ. */
+  readonly #shapes = new Map<string, ErrorShape | undefined>();
+
+  constructor(endpoints: readonly Pick<Endpoint<never>, 'path' | 'errorShape'>[]) {
+    for (const { path, errorShape = 'house' } of endpoints) {
+      for (const start of pathPrefixes(path))
+        this.#shapes.set(start, !this.#shapes.has(start) || this.#shapes.get(start) === errorShape ? errorShape : undefined);
+    }
+  }
+
+  /** The shape at a path, undefined where nothing speaks for one. */
+  shapeAt(path: string): ErrorShape | undefined {
+    const known = pathPrefixes(path.slice(0, PATH_LIMIT)).findLast((start) => this.#shapes.has(start));
+    return known === undefined ? undefined : this.#shapes.get(known);
+  }
+}
+
+/** `/a`, `/a/b` and so on, up to the first parameter. */
+function pathPrefixes(path: string): string[] {
+  const elements = path
+    .split('/')
+    .slice(1)
+    .filter((element) => element !== '');
+  const end = elements.findIndex((element) => element.startsWith('{'));
+  const fixed = end < 0 ? elements : elements.slice(0, end);
+  return fixed.map((_element, index) => `/${fixed.slice(0, index + 1).join('/')}`);
+}
 
 const OUT_OF_SPACE = new Set(['ENOSPC', 'EDQUOT']);
 /** How official chat clients name our kinds. */

@@ -176,8 +176,8 @@ class Reading implements ReceivedForm {
     parser.on('file', (field, content, name: string | undefined, _encoding, mimeType) => {
       content.on('error', (error) => this.#fail(error));
       if (this.#isTooMany(name !== undefined)) content.resume();
-      else if (name === undefined) this.#saving.push(this.#text(bare(field), content).catch((error: unknown) => this.#fail(error)));
-      else this.#file(bare(field), content, name, mimeType);
+      else if (name === undefined) this.#saving.push(this.#text(bareField(field), content).catch((error: unknown) => this.#fail(error)));
+      else this.#file(bareField(field), content, name, mimeType);
     });
     parser.on('partsLimit', () => this.#fail(tooManyFields()));
     return parser;
@@ -303,7 +303,7 @@ function fileMembers(schema: JsonSchema): Map<string, 'one' | 'many'> {
   return found;
 }
 
-function bare(field: string): string {
+function bareField(field: string): string {
   return field.endsWith('[]') ? field.slice(0, -2) : field;
 }
 

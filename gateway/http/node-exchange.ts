@@ -1,16 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import { BodyStream, bodyTooLarge } from './body-stream.js';
-import { Linger } from './linger.js';
-import {
-  type EventStream,
-  type Exchange,
-  type HeaderList,
-  LINGER_BYTES,
-  type OpenBody,
-  type SizedBody,
-  type TransportLimits,
-} from './transport.js';
+import { BodyStream, bodyTooLarge, REFUSED_BODY_BYTES, RefusedBody } from './incoming-body.js';
+import type { EventStream, Exchange, HeaderList, OpenBody, SizedBody, TransportLimits } from './transport.js';
 
 /** Between the end of an answer to a body that was refused and the end of its connection. */
 const GRACE_MS = 1_000;
@@ -20,7 +11,7 @@ export interface NodeListenerState {
   readonly limits: TransportLimits;
   draining: boolean;
   /** Those whose answers wait for their end. */
-  readonly lingers: Set<Linger>;
+  readonly refusedBodies: Set<RefusedBody>;
   /** Connections whose last answer has begun: what comes after its request is not looked at. */
   readonly closing: WeakSet<Duplex>;
 }
@@ -36,7 +27,7 @@ export class NodeExchange implements Exchange {
   readonly #listener: NodeListenerState;
   #headSent = false;
   /** Of a body that was refused before its end. */
-  #rest: Linger | undefined;
+  #rest: RefusedBody | undefined;
   /** Ends the connection of a client whose body does not come in time. */
   #late: NodeJS.Timeout | undefined;
 
@@ -90,7 +81,7 @@ export class NodeExchange implements Exchange {
       if (declared > limitBytes) throw bodyTooLarge(limitBytes, declared);
       take(declared);
     } catch (error) {
-      if (declared > LINGER_BYTES) this.#discardRest();
+      if (declared > REFUSED_BODY_BYTES) this.#discardRest();
       return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
@@ -212,22 +203,22 @@ export class NodeExchange implements Exchange {
     };
   }
 
-  /** What nobody has read would keep the next request from coming; a body that was refused is read by its `Linger`. */
+  /** What nobody has read would keep the next request from coming; a body that was refused is read by its `RefusedBody`. */
   #leaveBody(): void {
     if (!this.#rest && !this.#request.complete) this.#request.resume();
   }
 
   #discardRest(): void {
     const request = this.#request;
-    const rest = new Linger(() => request.pause());
+    const rest = new RefusedBody(() => request.pause());
     this.#rest = rest;
-    request.on('data', (chunk: Buffer) => rest.took(chunk.byteLength));
+    request.on('data', (chunk: Buffer) => rest.count(chunk.byteLength));
     request.once('close', () => rest.end());
     request.once('end', () => rest.end());
   }
 
   /** Ends an answer when enough of the refused body has come: node:http closes the connection after it, which resets it while bytes come. */
-  #endLater(rest: Linger, body: Buffer): void {
+  #endLater(rest: RefusedBody, body: Buffer): void {
     const { socket } = this.#request;
     // What node:http calls after an answer. Where bytes are left the client shall have read before they are noticed.
     socket.destroySoon = () => {
@@ -235,11 +226,11 @@ export class NodeExchange implements Exchange {
       setTimeout(() => socket.destroy(), GRACE_MS).unref();
     };
     this.#response.write(body.subarray(0, -1));
-    const { draining, lingers } = this.#listener;
+    const { draining, refusedBodies } = this.#listener;
     if (draining) rest.stop();
-    lingers.add(rest);
+    refusedBodies.add(rest);
     rest.whenOver(() => {
-      lingers.delete(rest);
+      refusedBodies.delete(rest);
       this.#response.end(body.subarray(-1));
     });
   }

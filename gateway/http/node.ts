@@ -4,13 +4,13 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { listenFailure } from './listen-failure.js';
 import { NodeExchange, type NodeListenerState } from './node-exchange.js';
 import {
   type Application,
   DEFAULT_LIMITS,
   type Listener,
   type ListenOptions,
+  listenFailure,
   PING_INTERVAL_S,
   type Refusal,
   type SocketListener,
@@ -43,7 +43,7 @@ export async function listenOnNode(
   take?: Take,
 ): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  const state: NodeListenerState = { limits, draining: false, lingers: new Set(), closing: new WeakSet() };
+  const state: NodeListenerState = { limits, draining: false, refusedBodies: new Set(), closing: new WeakSet() };
   const settings = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerTimeoutMs,
@@ -79,7 +79,7 @@ export async function listenOnNode(
     state.draining = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
-    for (const linger of state.lingers) linger.stop();
+    for (const body of state.refusedBodies) body.stop();
     const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
     for (const [peer, listener] of peers) {
       listener.stopping?.();

@@ -1,5 +1,30 @@
 import type { Readable } from 'node:stream';
 import type { Progress } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+
+/** Says in one line why a port could not be opened and what to do about it. */
+export function listenFailure(host: string, port: number, cause: unknown): Failure {
+  const reason = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown reason';
+  if (reason === 'EADDRINUSE') {
+    return new Failure('unavailable', `Port ${port} on ${host} is in use: stop the program that holds it, or choose another port.`, {
+      code: 'PortInUse',
+      cause,
+    });
+  }
+  if (reason === 'EACCES') {
+    return new Failure('unavailable', `Port ${port} on ${host} needs privileges: choose a port from 1024 upwards.`, {
+      code: 'PortForbidden',
+      cause,
+    });
+  }
+  if (reason === 'EADDRNOTAVAIL' || reason === 'ENOTFOUND' || reason === 'EAI_AGAIN') {
+    return new Failure('unavailable', `The address ${host} does not belong to this machine: bind 127.0.0.1 or one of its own addresses.`, {
+      code: 'AddressUnknown',
+      cause,
+    });
+  }
+  return new Failure('unavailable', `Port ${port} on ${host} could not be opened (${reason}).`, { code: 'PortUnavailable', cause });
+}
 
 /** Response headers as a flat list: name, value, name, value. */
 export type HeaderList = readonly string[];
@@ -141,9 +166,6 @@ export const DEFAULT_LIMITS: TransportLimits = {
   socketPayloadBytes: 4 * 1024 * 1024,
   socketBufferBytes: 4 * 1024 * 1024,
 };
-
-/** So much of a refused body is read and thrown away, so that the client sees the answer instead of a reset; see `Linger`. */
-export const LINGER_BYTES = 16 * 1024 * 1024;
 
 /** How a WebSocket is closed when the daemon stops. */
 export const STOPPING = { code: 1001, reason: 'the daemon stops' } as const;

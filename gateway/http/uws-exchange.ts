@@ -1,18 +1,17 @@
 import type { Readable } from 'node:stream';
-import { BodyStream, bodyTooLarge } from './body-stream.js';
-import { Linger } from './linger.js';
+import { BodyStream, bodyTooLarge, REFUSED_BODY_BYTES, RefusedBody } from './incoming-body.js';
+import type { EventStream, Exchange, HeaderList, OpenBody, SizedBody, TransportLimits } from './transport.js';
 import {
-  type EventStream,
-  type Exchange,
-  type HeaderList,
-  LINGER_BYTES,
-  type OpenBody,
-  type SizedBody,
-  type TransportLimits,
-} from './transport.js';
-import { CLOSED_BODY, CLOSED_STREAM, UwsOpenBody, UwsSizedBody, UwsStream } from './uws-bodies.js';
-import { closing, statusLine, tailOf } from './uws-head.js';
-import { LatePause } from './uws-pause.js';
+  CLOSED_BODY,
+  CLOSED_STREAM,
+  statusLine,
+  tailOf,
+  UwsOpenBody,
+  UwsSizedBody,
+  UwsStream,
+  withConnectionClose,
+} from './uws-answers.js';
+import { LatePause } from './uws-reads.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
 /** Bodies from this size on are handed over as fast as the client takes them; smaller ones in one piece. */
@@ -54,7 +53,7 @@ export class UwsExchange implements Exchange {
   #headSent = false;
   #detached = false;
   /** Of a body that was refused before its end. */
-  #rest: Linger | undefined;
+  #rest: RefusedBody | undefined;
   /**
    * The body comes in chunks. The library takes trailers for a request that follows, and reads extensions as digits, so nothing behind the end of such a body is
    * served: whoever sent it may have meant something else.
@@ -126,7 +125,7 @@ export class UwsExchange implements Exchange {
       if (declared > limitBytes) throw bodyTooLarge(limitBytes, declared);
       take(declared);
     } catch (error) {
-      if (declared > LINGER_BYTES) {
+      if (declared > REFUSED_BODY_BYTES) {
         this.#discardRest();
         this.#response.onData((chunk, isLast) => this.#discarded(chunk, isLast));
       }
@@ -205,7 +204,7 @@ export class UwsExchange implements Exchange {
   }
 
   #discardRest(): void {
-    const rest = new Linger(() => this.#open && this.#response.pause());
+    const rest = new RefusedBody(() => this.#open && this.#response.pause());
     this.#rest = rest;
     this.onGone(() => rest.end());
   }
@@ -213,7 +212,7 @@ export class UwsExchange implements Exchange {
   /** True for bytes of a body that was refused. */
   #discarded(chunk: ArrayBuffer, isLast: boolean): boolean {
     if (isLast) this.#rest?.end();
-    else this.#rest?.took(chunk.byteLength);
+    else this.#rest?.count(chunk.byteLength);
     return this.#rest !== undefined;
   }
 
@@ -264,7 +263,7 @@ export class UwsExchange implements Exchange {
   #headAlone(status: number, headers: HeaderList): OpenBody {
     this.#seal();
     this.#response.cork(() => {
-      this.#head(status, this.#closes ? closing(headers) : headers);
+      this.#head(status, this.#closes ? withConnectionClose(headers) : headers);
       this.#response.endWithoutBody();
     });
     this.#complete();
@@ -273,7 +272,7 @@ export class UwsExchange implements Exchange {
 
   #begin<Body extends { abort(): void }>(status: number, headers: HeaderList, body: Body): Body {
     this.onGone(() => body.abort());
-    this.#response.cork(() => this.#head(status, this.#closes ? closing(headers) : headers));
+    this.#response.cork(() => this.#head(status, this.#closes ? withConnectionClose(headers) : headers));
     return body;
   }
 
@@ -314,7 +313,7 @@ export class UwsExchange implements Exchange {
     const close = this.#closes;
     const large =
       body.length > 0 && !bodiless && this.method !== 'HEAD' && (this.#isChunked || (body.length >= LARGE_BODY_BYTES && !close));
-    this.#head(status, large && close ? closing(headers) : headers);
+    this.#head(status, large && close ? withConnectionClose(headers) : headers);
     // The library does not count these as answers, or not surely, and would end the process.
     if (this.#request && (bodiless || this.method === 'HEAD' || body.length > SURE_BODY_CHARS)) response.onAborted(() => this.#aborted());
     if (large) {
@@ -336,10 +335,10 @@ export class UwsExchange implements Exchange {
    * Sends the last answer of a connection, whole, but calls it one byte longer at its end: so it stays unfinished for the library, which else
    * would serve what follows it, and could not be told to close the connection.
    */
-  #last(rest: Linger, status: number, headers: HeaderList, body: Buffer): void {
+  #last(rest: RefusedBody, status: number, headers: HeaderList, body: Buffer): void {
     const response = this.#response;
     if (this.#request) response.onAborted(() => this.#aborted());
-    this.#head(status, closing(headers));
+    this.#head(status, withConnectionClose(headers));
     const taken = response.tryEnd(body.subarray(0, -1), body.length)[0] && response.tryEnd(body.subarray(-1), body.length + 1)[0];
     if (!taken) {
       response.close();

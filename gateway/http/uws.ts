@@ -6,14 +6,12 @@ import { loadCore } from '../../native/core.js';
 import { log } from '../../runtime/base/log.js';
 import { Failure } from '../../schemas/errors.js';
 import { errorBody } from './errors.js';
-import { isOrdinary } from './first-request.js';
-import { listenFailure } from './listen-failure.js';
 import { listenOnNode } from './node.js';
-import { keepReadsShort } from './short-reads.js';
 import {
   DEFAULT_LIMITS,
   type Listener,
   type ListenOptions,
+  listenFailure,
   PING_INTERVAL_S,
   type Refusal,
   type SocketListener,
@@ -24,6 +22,7 @@ import {
   type UpgradeRequest,
 } from './transport.js';
 import { addressOf, UwsExchange, type UwsListenerState } from './uws-exchange.js';
+import { isOneWholeRequest, keepReadsShort } from './uws-reads.js';
 import type { UwsApp, UwsModule, UwsRequest, UwsResponse, UwsSocket } from './uws-surface.js';
 
 /** uWebSockets.js leaves this time between its ping and the end of a silent WebSocket. */
@@ -153,7 +152,7 @@ async function sharedDoor(app: UwsApp, options: ListenOptions, state: State, cor
   const first = Buffer.allocUnsafe(LOOK_BYTES);
   const door = await listenOnNode(options, (descriptor, open) => {
     if (open + state.connections >= state.limits.connections) return true;
-    if (!isOrdinary(first.subarray(0, core.peekConnection(descriptor, first)))) return false;
+    if (!isOneWholeRequest(first.subarray(0, core.peekConnection(descriptor, first)))) return false;
     const own = core.duplicateConnection(descriptor);
     if (own >= 0) app.adoptSocket(own);
     return own >= 0;

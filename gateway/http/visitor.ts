@@ -13,7 +13,7 @@ export interface Visitor<Context> {
   /** Runs the machine, and sees everything. */
   readonly isAdmin: boolean;
   /** Has not signed in. */
-  readonly isStranger: boolean;
+  readonly isAnonymous: boolean;
   /** The namespace that is the visitor's without asking; absent for who runs the machine. */
   readonly ownNamespace?: string;
   /** What there is for everybody together. */

@@ -3,9 +3,8 @@ import type { LoadedProject } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import type { PromptSet } from '../../schemas/generated/config/project.js';
-import { pageOf, type Visited } from './pages.js';
+import { pageOf, placesOf, type Visited } from './pages.js';
 import { checkProject, type Scope } from './scope.js';
-import { placesOf } from './walk.js';
 
 /** A prompt as lists show it. */
 export interface PromptCard {

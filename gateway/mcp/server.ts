@@ -3,8 +3,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Progress } from '../../schemas/endpoint.js';
 import { failureOf, logFailure } from '../http/errors.js';
 import type { Visitor } from '../http/visitor.js';
-import { completionOf } from './completion.js';
-import { DOCUMENT_TEMPLATES, Documents } from './documents.js';
+import { completionOf, DOCUMENT_TEMPLATES, Documents } from './documents.js';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from './library.js';
 import { Prompts } from './prompts.js';
 import { type Scope, scopeOf } from './scope.js';
@@ -26,11 +25,11 @@ const NO_VALIDATOR: NonNullable<NonNullable<ConstructorParameters<typeof Server>
 /** Opens what clients of the Model Context Protocol find in a runtime: the operations as tools, documents and prompts. */
 export function openMcp(runtime: Runtime, operations: readonly Endpoint<Runtime>[]): McpService {
   const tools = new Tools(runtime, operations);
-  return new McpService((asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, askedScope(asked)), runtime.stopping);
+  return new McpService((asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, scopeOfRequest(asked)), runtime.stopping);
 }
 
 /** The scope in the address of a message, which dispatch has checked. */
-function askedScope(request: Request | undefined): Scope {
+function scopeOfRequest(request: Request | undefined): Scope {
   const { project, tools, read_only: isReadOnly } = Object.fromEntries(new URL(request?.url ?? 'http://localhost').searchParams);
   return scopeOf({ ...(project ? { project } : {}), ...(tools === undefined ? {} : { tools }), read_only: isReadOnly === 'true' });
 }
@@ -45,29 +44,29 @@ function serverOf(runtime: Runtime, tools: Tools, visitor: Visitor<Runtime> | un
     { name: 'quern', version: runtime.version },
     { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
   );
-  server.setRequestHandler('tools/list', () => told(async () => ({ tools: tools.cards(scope) })));
+  server.setRequestHandler('tools/list', () => asProtocolResult(async () => ({ tools: tools.cards(scope) })));
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    told(() =>
+    asProtocolResult(() =>
       tools.call({
         name: params.name,
         given: params.arguments ?? {},
         scope,
-        headers: seenHeaders(context),
+        headers: headersForTools(context),
         signal: context.mcpReq.signal,
         progress: progressOf(context),
         visitor,
       }),
     ),
   );
-  server.setRequestHandler('resources/list', ({ params }) => told(() => documents.list(scope, params?.cursor)));
+  server.setRequestHandler('resources/list', ({ params }) => asProtocolResult(() => documents.list(scope, params?.cursor)));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: DOCUMENT_TEMPLATES }));
   server.setRequestHandler('resources/read', ({ params }, context) =>
-    told(async () => ({ contents: [await documents.read(scope, params.uri, context.mcpReq.signal)] }), params.uri),
+    asProtocolResult(async () => ({ contents: [await documents.read(scope, params.uri, context.mcpReq.signal)] }), params.uri),
   );
-  server.setRequestHandler('prompts/list', ({ params }) => told(() => prompts.list(scope, params?.cursor)));
-  server.setRequestHandler('prompts/get', ({ params }) => told(() => prompts.get(scope, params.name, params.arguments ?? {})));
+  server.setRequestHandler('prompts/list', ({ params }) => asProtocolResult(() => prompts.list(scope, params?.cursor)));
+  server.setRequestHandler('prompts/get', ({ params }) => asProtocolResult(() => prompts.get(scope, params.name, params.arguments ?? {})));
   server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) =>
-    told(async () => ({
+    asProtocolResult(async () => ({
       // Prompts take any text.
       completion:
         ref.type === 'ref/resource' ? await completionOf(runtime, scope, { ...argument, known: context?.arguments ?? {} }) : { values: [] },
@@ -76,7 +75,7 @@ function serverOf(runtime: Runtime, tools: Tools, visitor: Visitor<Runtime> | un
   return server;
 }
 
-function seenHeaders({ http }: ServerContext): Record<string, string> {
+function headersForTools({ http }: ServerContext): Record<string, string> {
   const given = http?.req?.headers;
   const pairs = ['host', 'x-request-id'].map((name) => [name, given?.get(name)] as const);
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
@@ -93,7 +92,7 @@ function progressOf({ mcpReq }: ServerContext): ((step: Progress) => void) | und
 }
 
 /** What `work` resolves to; a `Failure` becomes an error of the protocol. */
-async function told<Result>(work: () => Promise<Result>, uri?: string): Promise<Result> {
+async function asProtocolResult<Result>(work: () => Promise<Result>, uri?: string): Promise<Result> {
   try {
     return await work();
   } catch (error) {

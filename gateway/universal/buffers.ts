@@ -10,7 +10,7 @@ import type {
   FeaturesRequest,
   BufferStats as WireStats,
 } from '../../schemas/generated/universal/buffers.js';
-import { negotiated } from '../http/accept.js';
+import { negotiateType } from '../http/call.js';
 
 /** What the endpoints of data buffers work on. */
 export interface BuffersContext {
@@ -21,7 +21,7 @@ const APPEND_BYTES = 8 * 1024 * 1024;
 const DEFAULT_WINDOWS = [5, 10, 20];
 const DEFAULT_LAGS = [1, 2, 3];
 
-const shown = (stats: BufferStats): WireStats => ({
+const renderStats = (stats: BufferStats): WireStats => ({
   buffer_id: stats.name,
   size: stats.size,
   window_size: stats.windowSize,
@@ -67,7 +67,7 @@ async function append({ buffers }: BuffersContext, request: Request): Promise<Re
 }
 
 async function read({ buffers }: BuffersContext, request: Request, name: string, ask: ReadAsk): Promise<Reply> {
-  const type = negotiated(request.header('accept'), EXPORT_TYPES);
+  const type = negotiateType(request.header('accept'), EXPORT_TYPES);
   const { contentType, bytes } = await buffers.read(name, ask, type, request.signal);
   return { bytes, contentType: contentType === 'text/csv' ? 'text/csv; charset=utf-8' : contentType };
 }
@@ -94,7 +94,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
     tag: 'buffers',
     response: 'universal/buffers#BufferList',
     handler: async ({ buffers }, { signal }) => {
-      const data = (await buffers.list(signal)).map(shown);
+      const data = (await buffers.list(signal)).map(renderStats);
       return { json: { object: 'list', data, total: data.length } };
     },
   }),
@@ -107,7 +107,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
     summary: 'Statistics of a data buffer',
     tag: 'buffers',
     response: 'universal/buffers#BufferStats',
-    handler: async ({ buffers }, { params, signal }) => ({ json: shown(await buffers.get(params.buffer_id!, signal)) }),
+    handler: async ({ buffers }, { params, signal }) => ({ json: renderStats(await buffers.get(params.buffer_id!, signal)) }),
   }),
   endpoint({
     method: 'DELETE',

@@ -22,7 +22,7 @@ async function validate(runtime: Runtime, request: Request): Promise<Validation>
   return { status, cache_key, reusable_tokens: reusableTokens, invalidated_at: invalidatedAt as Validation['invalidated_at'], reason };
 }
 
-const shown = (cache: KvCache, entry: KvEntry): Entry => ({
+const renderEntry = (cache: KvCache, entry: KvEntry): Entry => ({
   cache_key: entry.key,
   model_id: entry.model,
   segments: segmentsOf(entry),
@@ -95,7 +95,7 @@ export const cacheEndpoints: Endpoint<Runtime>[] = [
     response: 'universal/cache#EntryList',
     handler: async (runtime) => {
       const cache = await runtime.kvCache();
-      const entries = (await cache.entries()).map((entry) => shown(cache, entry));
+      const entries = (await cache.entries()).map((entry) => renderEntry(cache, entry));
       return { json: { entries, count: entries.length } };
     },
   }),

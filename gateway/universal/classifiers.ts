@@ -1,4 +1,5 @@
-import type { ClassifierFacts, ClassifierService, ListedClassifier } from '../../runtime/ml/classifiers/contract.js';
+import { breathe } from '../../runtime/base/loop.js';
+import type { ClassifierFacts, ClassifierService, ListedClassifier, Predictions } from '../../runtime/ml/classifiers/contract.js';
 import { versionOf } from '../../runtime/ml/names.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type {
@@ -13,7 +14,39 @@ import type {
   StoredResponse,
 } from '../../schemas/generated/universal/classifiers.js';
 import { TEXTS_BYTES } from './encoders.js';
-import { predictionsReply } from './prediction-reply.js';
+
+/** Digits behind the point of a probability: it is not known better than that. */
+const PLACES = 1e6;
+
+/** Predictions as JSON text; thousands of rows are written a few at a time, so that other requests go on meanwhile. */
+export async function predictionsReply(
+  { model, labels, probabilities }: Predictions,
+  texts: readonly string[],
+  threshold: number | undefined,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const rows: string[] = [];
+  for (const [index, text] of texts.entries()) {
+    const own = probabilities.subarray(index * labels.length, (index + 1) * labels.length);
+    const scores = Array.from(own, (score) => Math.round(score * PLACES) / PLACES);
+    const best = own.indexOf(Math.max(...own));
+    const score = scores[best]!;
+    const isUnsure = threshold !== undefined && score < threshold;
+    rows.push(
+      JSON.stringify({
+        text,
+        label: isUnsure ? null : labels[best],
+        score,
+        all_scores: Object.fromEntries(labels.map((label, at) => [label, scores[at]])),
+        ...(threshold === undefined ? {} : { abstained: isUnsure }),
+      }),
+    );
+    await breathe();
+    signal.throwIfAborted();
+  }
+  const bytes = `{"object":"list","data":[${rows.join(',')}],"total_count":${texts.length},"model":${JSON.stringify(model)}}`;
+  return { bytes, contentType: 'application/json' };
+}
 
 /** What the classifier endpoints work on. */
 export interface ClassifierContext {
@@ -73,13 +106,13 @@ async function fit({ classifiers }: ClassifierContext, { body, signal }: Request
   return { json };
 }
 
-function stored({ model, path, labels }: ClassifierFacts, status: 'saved' | 'loaded'): Reply {
+function storedReply({ model, path, labels }: ClassifierFacts, status: 'saved' | 'loaded'): Reply {
   const object = status === 'saved' ? 'save_result' : 'load_result';
   const json: StoredResponse = { object, model, path, is_fitted: true, labels: [...labels], num_classes: labels.length, status };
   return { json };
 }
 
-function listed({ model: name, path, labels, modifiedMs, description }: ListedClassifier): ListedModel {
+function renderModel({ model: name, path, labels, modifiedMs, description }: ListedClassifier): ListedModel {
   const { base, versioned } = versionOf(name);
   return {
     name,
@@ -96,7 +129,7 @@ function listed({ model: name, path, labels, modifiedMs, description }: ListedCl
 
 async function models({ classifiers }: ClassifierContext, { signal }: Request): Promise<Reply> {
   const { folder, models: found } = await classifiers.list(signal);
-  const json: ModelList = { object: 'list', data: found.map(listed), models_dir: folder, total: found.length };
+  const json: ModelList = { object: 'list', data: found.map(renderModel), models_dir: folder, total: found.length };
   return { json };
 }
 
@@ -137,11 +170,11 @@ export const classifierEndpoints: Endpoint<ClassifierContext>[] = [
     ['SaveRequest', 'StoredResponse'],
     async ({ classifiers }, { body, signal }) => {
       const { model, description } = body as SaveRequest;
-      return stored(await classifiers.save(model, description ?? undefined, signal), 'saved');
+      return storedReply(await classifiers.save(model, description ?? undefined, signal), 'saved');
     },
   ),
   post('load', 'Read a classifier from disk into memory', ['LoadRequest', 'StoredResponse'], async ({ classifiers }, { body, signal }) =>
-    stored(await classifiers.load((body as LoadRequest).model, signal), 'loaded'),
+    storedReply(await classifiers.load((body as LoadRequest).model, signal), 'loaded'),
   ),
   endpoint<ClassifierContext>({
     method: 'GET',

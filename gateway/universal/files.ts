@@ -5,7 +5,7 @@ import { base64Length, base64OfFile } from '../../runtime/pictures/base64.js';
 import type { Picture } from '../../runtime/pictures/picture.js';
 import { type Endpoint, endpoint, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import type { File, FileDeleted, FileList, UploadForm } from '../../schemas/generated/universal/files.js';
-import { andThen } from '../http/pieces.js';
+import { andThen } from '../http/streamed-answer.js';
 
 /** What the file endpoints work on. */
 export interface FilesContext {
@@ -30,7 +30,7 @@ function common({ id, name, mimeType, sizeBytes, createdAt, pages, purpose }: St
   };
 }
 
-function shown(files: Files, file: StoredFile, hasImages: boolean): File {
+function renderFile(files: Files, file: StoredFile, hasImages: boolean): File {
   return { ...common(file), has_images: hasImages, expires_at: files.expiresAt(file) / 1000 };
 }
 
@@ -38,7 +38,7 @@ async function upload({ files }: FilesContext, request: Request): Promise<Reply>
   const [received] = request.files as [UploadedFile];
   const { convert_pdf = true, pdf_dpi = 150, purpose = '' } = request.body as UploadForm;
   const file = await files.add(received, { convertPdf: convert_pdf, dpi: pdf_dpi, purpose }, request.signal);
-  return { json: shown(files, file, file.pages !== null || file.isImage) };
+  return { json: renderFile(files, file, file.pages !== null || file.isImage) };
 }
 
 function list({ files }: FilesContext, request: Request): Reply {
@@ -114,7 +114,7 @@ export const fileEndpoints: Endpoint<FilesContext>[] = [
     errorShape: 'openai',
     handler: ({ files }, { params }) => {
       const file = files.get(params.file_id!);
-      return { json: shown(files, file, file.pages !== null) };
+      return { json: renderFile(files, file, file.pages !== null) };
     },
   }),
   endpoint({

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { log } from '../../runtime/base/log.js';
 import { refuseAdaptersOf } from '../../runtime/completions/settings.js';
-import type { ImageFormat } from '../../runtime/engines/contracts/images.js';
+import type { ImageFormat, ImageProgress } from '../../runtime/engines/contracts/images.js';
 import { imageBytes } from '../../runtime/images/encoded.js';
 import type { ImageRequest, OpenedImages } from '../../runtime/images/images.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -8,7 +9,72 @@ import { type Endpoint, endpoint, type FormBody, type Reply, type Request } from
 import { Failure } from '../../schemas/errors.js';
 import type { DiffusionConfig } from '../../schemas/generated/config/project.js';
 import type { EditRequest, Image, ImageList, ImageOptions } from '../../schemas/generated/universal/images.js';
-import { imageEvents } from './image-events.js';
+
+const frame = (type: string, members: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+const DONE = 'data: [DONE]\n\n';
+
+/** The progress of a job on its way to a reader: only the newest is kept. */
+class Running {
+  readonly done: Promise<Uint8Array[]>;
+  #newest: ImageProgress | undefined;
+  #ended = false;
+  #wake = (): void => {};
+
+  constructor(opened: OpenedImages) {
+    const run = opened.run((progress) => {
+      this.#newest = progress;
+      this.#wake();
+    });
+    this.done = run.finally(() => {
+      this.#ended = true;
+      this.#wake();
+    });
+    // Its failure is read at the end.
+    this.done.catch(() => {});
+  }
+
+  /** The newest progress that was not given yet; undefined when the job has ended. */
+  async next(): Promise<ImageProgress | undefined> {
+    while (!this.#newest && !this.#ended)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    const newest = this.#newest;
+    this.#newest = undefined;
+    return newest;
+  }
+}
+
+/** Starts the work, and gives it as events: progress per step, one event per finished image, then `[DONE]`. The events never throw. */
+export function imageEvents(opened: OpenedImages, request: Request): AsyncGenerator<string, void, undefined> {
+  return events(opened, new Running(opened), request);
+}
+
+async function* events(opened: OpenedImages, running: Running, request: Request): AsyncGenerator<string, void, undefined> {
+  const { job } = opened;
+  try {
+    for (let progress = await running.next(); progress; progress = await running.next()) {
+      const { index, step, steps } = progress;
+      yield frame('image_generation.progress', { index, step, total_steps: steps, n: job.count });
+    }
+    for (const [index, bytes] of (await running.done).entries()) {
+      yield frame('image_generation.completed', {
+        index,
+        b64_json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+        created_at: Math.floor(Date.now() / 1000),
+        size: `${job.width}x${job.height}`,
+        output_format: job.format,
+        revised_prompt: job.prompt,
+        seed: job.seed + index,
+      });
+    }
+  } catch (error) {
+    if (!request.signal.aborted) log('error', 'a stream of images failed', { request: request.id, error });
+    const failure = error instanceof Failure ? error : new Failure('internal', 'The images could not be made; try again.');
+    yield frame('error', { error: { message: failure.message, type: failure.kind, code: failure.code ?? null } });
+  }
+  yield DONE;
+}
 
 /** Two images in base64, and the rest of a request. */
 const BODY_LIMIT_BYTES = 72 * 1024 * 1024;
@@ -84,18 +150,18 @@ function rawFormat(request: Request, body: AnyRequest): ImageFormat | undefined 
 }
 
 /** An image of a request: a file of its form, or text of its JSON. */
-async function given({ body, files }: Request, field: 'image' | 'mask'): Promise<Uint8Array | undefined> {
+async function uploadedImage({ body, files }: Request, field: 'image' | 'mask'): Promise<Uint8Array | undefined> {
   const file = files.find((one) => one.field === field);
   if (file) return readFile(file.path);
   const text = (body as AnyRequest)[field];
   return text === undefined ? undefined : imageBytes(field, text);
 }
 
-async function wanted(runtime: Runtime, request: Request, format: ImageFormat | undefined, masked: boolean): Promise<ImageRequest> {
+async function imageRequest(runtime: Runtime, request: Request, format: ImageFormat | undefined, masked: boolean): Promise<ImageRequest> {
   const body = request.body as AnyRequest;
   refuseOptions(body);
   refuseAdaptersOf(FUSE, body, (body as { extra_body?: object }).extra_body);
-  const [image, mask] = [await given(request, 'image'), await given(request, 'mask')];
+  const [image, mask] = [await uploadedImage(request, 'image'), await uploadedImage(request, 'mask')];
   const { model, defaults, device } = projectImageModel(runtime, body.project ?? undefined, body.model ?? undefined);
   return {
     model,
@@ -121,7 +187,7 @@ async function wanted(runtime: Runtime, request: Request, format: ImageFormat | 
   };
 }
 
-function shown({ job }: OpenedImages, bytes: Uint8Array, index: number, asUrl: boolean): Image {
+function renderImage({ job }: OpenedImages, bytes: Uint8Array, index: number, asUrl: boolean): Image {
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   const image = asUrl ? { url: `data:image/${job.format};base64,${base64}` } : { b64_json: base64 };
   return { ...image, revised_prompt: job.prompt, seed: job.seed + index };
@@ -130,7 +196,7 @@ function shown({ job }: OpenedImages, bytes: Uint8Array, index: number, asUrl: b
 async function answer(runtime: Runtime, request: Request, masked = false): Promise<Reply> {
   const body = request.body as AnyRequest;
   const format = rawFormat(request, body);
-  const opened = await runtime.images.open(await wanted(runtime, request, format, masked), request.signal);
+  const opened = await runtime.images.open(await imageRequest(runtime, request, format, masked), request.signal);
   if (body.stream === true) return { events: imageEvents(opened, request) };
   const images = await opened.run(() => {});
   if (format !== undefined) {
@@ -149,7 +215,7 @@ async function answer(runtime: Runtime, request: Request, masked = false): Promi
     output_format: job.format,
     num_inference_steps: job.steps,
     guidance_scale: job.guidance,
-    data: images.map((bytes, index) => shown(opened, bytes, index, asUrl)),
+    data: images.map((bytes, index) => renderImage(opened, bytes, index, asUrl)),
   };
   return { json };
 }

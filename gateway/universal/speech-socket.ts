@@ -1,12 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Services } from '../../runtime/services/services.js';
 import { SPEECH_RATE, type SpeechOut } from '../../runtime/speech/contract.js';
 import type { SpeechSocketMessage, SpeechSocketQuery } from '../../schemas/generated/universal/speech.js';
 import { check } from '../../schemas/validate.js';
 import type { SocketRoute } from '../http/dispatch.js';
 import { failureOf, logFailure } from '../http/errors.js';
-import { sendPaced } from '../http/socket-pace.js';
 import type { SocketListener, SocketPeer } from '../http/transport.js';
-import { encoding } from './speech-wire.js';
+import { encoding } from './speech.js';
+
+/** What may wait in the daemon for a peer: two seconds of speech, after which it is told no more until it takes some. */
+const WAITING_BYTES = 96 * 1024;
+const LOOK_MS = 10;
+/** A peer that takes nothing for so long is given up. */
+const STALL_MS = 10_000;
+/** How a WebSocket ends whose peer is too slow: "policy violation". */
+const TOO_SLOW = 1008;
+
+/**
+ * Sends when the peer has taken enough of what was sent before. Resolves to false when nothing more is wanted: `signal` is aborted, or the peer has taken
+ * nothing for 10 s, and is closed.
+ */
+export async function sendPaced(peer: SocketPeer, content: string | Uint8Array, signal: AbortSignal): Promise<boolean> {
+  let least = peer.bufferedBytes;
+  let stalledAt = performance.now() + STALL_MS;
+  while (!signal.aborted && peer.bufferedBytes > WAITING_BYTES) {
+    if (peer.bufferedBytes < least) {
+      least = peer.bufferedBytes;
+      stalledAt = performance.now() + STALL_MS;
+    } else if (performance.now() > stalledAt) {
+      peer.close(TOO_SLOW, 'too slow: nothing was taken for 10 s');
+      return false;
+    }
+    await sleep(LOOK_MS);
+  }
+  return !signal.aborted && peer.send(content);
+}
 
 /** Characters that may wait to be spoken; a peer that sends more gets an error for what is too much. */
 const WAITING_CHARS = 64 * 1024;

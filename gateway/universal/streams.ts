@@ -40,7 +40,7 @@ const replyOf = (model: string, result: StreamResult): StreamReply => ({
   threshold: result.threshold,
 });
 
-const shown = ({ name, settings, ...stats }: DetectorStats): WireStats => ({
+const renderStats = ({ name, settings, ...stats }: DetectorStats): WireStats => ({
   model_id: name,
   backend: settings.backend,
   status: stats.status,
@@ -96,7 +96,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
     tag: 'streams',
     response: 'universal/streams#DetectorList',
     handler: async ({ streams }, { signal }) => {
-      const data = (await streams.list(signal)).map(shown);
+      const data = (await streams.list(signal)).map(renderStats);
       return { json: { object: 'list', data, total: data.length } };
     },
   }),
@@ -110,7 +110,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
     tag: 'streams',
     response: 'universal/streams#Detector',
     handler: async ({ streams }, { params, signal }) => {
-      return { json: { object: 'streaming_detector', ...shown(await streams.get(params.model_id!, signal)) } };
+      return { json: { object: 'streaming_detector', ...renderStats(await streams.get(params.model_id!, signal)) } };
     },
   }),
   endpoint({

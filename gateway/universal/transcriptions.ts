@@ -49,14 +49,14 @@ function audioOf({ files: [file] }: Request): { path: string; name: string } {
 }
 
 /** A request to an engine, and what of its answer is shown. */
-interface Wanted {
+interface TranscriptionOptions {
   readonly asked: LongTranscribeRequest;
   readonly format: TranscriptionForm['response_format'];
   /** Whether the client wants the times of words. */
   readonly words: boolean;
 }
 
-function wanted(request: Request, task: LongTranscribeRequest['task']): Wanted {
+function transcriptionRequest(request: Request, task: LongTranscribeRequest['task']): TranscriptionOptions {
   const { path, name } = audioOf(request);
   const { model = 'distil-large-v3', language, prompt, temperature, response_format: format } = request.body as TranscriptionForm;
   const words = wantsWords((request.body as TranscriptionForm).timestamp_granularities);
@@ -73,7 +73,11 @@ function wanted(request: Request, task: LongTranscribeRequest['task']): Wanted {
   return { asked, format, words };
 }
 
-function verbose(transcribing: Transcribing, segments: TranscriptSegment[], { asked: { task }, words }: Wanted): Transcription {
+function verbose(
+  transcribing: Transcribing,
+  segments: TranscriptSegment[],
+  { asked: { task }, words }: TranscriptionOptions,
+): Transcription {
   const { language, duration } = transcribing;
   const all = segments.flatMap((segment) => segment.words ?? []).map(({ word, start, end }) => ({ word, start, end }));
   return {
@@ -86,7 +90,7 @@ function verbose(transcribing: Transcribing, segments: TranscriptSegment[], { as
   };
 }
 
-async function whole(transcribing: Transcribing, wants: Wanted): Promise<Reply> {
+async function whole(transcribing: Transcribing, wants: TranscriptionOptions): Promise<Reply> {
   const { format } = wants;
   const segments: TranscriptSegment[] = [];
   for await (const segment of transcribing.segments) segments.push(segment);
@@ -101,7 +105,7 @@ async function whole(transcribing: Transcribing, wants: Wanted): Promise<Reply> 
 const frame = (data: object | string): string => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
 /** The segments as our clients know them. */
-async function* segmentEvents(transcribing: Transcribing, wants: Wanted): AsyncGenerator<string, void, undefined> {
+async function* segmentEvents(transcribing: Transcribing, wants: TranscriptionOptions): AsyncGenerator<string, void, undefined> {
   for await (const { id, start, end, text, words } of transcribing.segments)
     yield frame({ id, start, end, text, ...(wants.words && words ? { words } : {}) });
   yield frame('[DONE]');
@@ -125,14 +129,14 @@ const isOpenAi = ({ header }: Request): boolean =>
 
 async function transcribe({ transcription }: TranscriptionsContext, request: Request): Promise<Reply> {
   const { stream } = request.body as TranscriptionForm;
-  const wants = wanted(request, 'transcribe');
+  const wants = transcriptionRequest(request, 'transcribe');
   const transcribing = await transcription.transcribe(wants.asked, request.signal);
   if (stream !== true) return whole(transcribing, wants);
   return { events: isOpenAi(request) ? deltaEvents(transcribing) : segmentEvents(transcribing, wants) };
 }
 
 async function translate({ transcription }: TranscriptionsContext, request: Request): Promise<Reply> {
-  const wants = wanted(request, 'translate');
+  const wants = transcriptionRequest(request, 'translate');
   return whole(await transcription.transcribe(wants.asked, request.signal), wants);
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watched, whileStill } from '../../gateway/accounts/watched.js';
+import { closeWhenRefused, endWhenRefused } from '../../gateway/accounts/revocation.js';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import type { Refusal, SocketListener } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
@@ -316,7 +316,7 @@ describe('accounts in front of the daemon', () => {
     let isStill = true;
     const told: string[] = [];
     const peer = { send: () => true, bufferedBytes: 0, close: (code: number, reason: string) => told.push(`${code} ${reason}`) };
-    const listener = watched({ open: () => undefined, message: () => undefined, closed: () => undefined }, async () => isStill, 5);
+    const listener = closeWhenRefused({ open: () => undefined, message: () => undefined, closed: () => undefined }, async () => isStill, 5);
     listener.open(peer);
     await sleep(30);
     assert.deepEqual(told, []);
@@ -332,7 +332,7 @@ describe('accounts in front of the daemon', () => {
       }
     }
     isStill = true;
-    for await (const _item of whileStill(endless(), async () => isStill, 5)) {
+    for await (const _item of endWhenRefused(endless(), async () => isStill, 5)) {
       sent += 1;
       if (sent === 20) isStill = false;
     }

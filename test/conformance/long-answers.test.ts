@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
-import { andThen } from '../../gateway/http/pieces.js';
+import { andThen } from '../../gateway/http/streamed-answer.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

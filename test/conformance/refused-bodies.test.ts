@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { REFUSED_BODY_BYTES } from '../../gateway/http/incoming-body.js';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
-import { type Application, LINGER_BYTES } from '../../gateway/http/transport.js';
+import type { Application } from '../../gateway/http/transport.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { endpoint } from '../../schemas/endpoint.js';
 
@@ -122,8 +123,8 @@ for (const name of ['uws', 'node'] as const) {
       });
 
     it('one that announces too much and sends half before it reads sees the answer', async () => {
-      const socket = await opened('/json', `Content-Length: ${2 * LINGER_BYTES}`);
-      for (let sent = 0; sent < LINGER_BYTES / 2; sent += PIECE.length) await send(socket, PIECE);
+      const socket = await opened('/json', `Content-Length: ${2 * REFUSED_BODY_BYTES}`);
+      for (let sent = 0; sent < REFUSED_BODY_BYTES / 2; sent += PIECE.length) await send(socket, PIECE);
       assert.deepEqual(await answer(socket), { status: 413, whole: true });
     });
 
@@ -149,9 +150,9 @@ for (const name of ['uws', 'node'] as const) {
     it('one that never ends is not read for ever, and sees the answer', async () => {
       const socket = await opened('/json', 'Transfer-Encoding: chunked');
       const answered = answer(socket);
-      while (socket.writable && socket.bytesWritten < 10 * LINGER_BYTES) await send(socket, CHUNK);
+      while (socket.writable && socket.bytesWritten < 10 * REFUSED_BODY_BYTES) await send(socket, CHUNK);
       assert.deepEqual(await answered, { status: 413, whole: true });
-      assert.ok(socket.bytesWritten < 5 * LINGER_BYTES, `${socket.bytesWritten} bytes were taken`);
+      assert.ok(socket.bytesWritten < 5 * REFUSED_BODY_BYTES, `${socket.bytesWritten} bytes were taken`);
     });
 
     it('one of unknown length is refused once there is no room for it, and finds room later', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { MAX_WRONG_KEYS } from '../../gateway/http/access.js';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
-import { MAX_WRONG_KEYS } from '../../gateway/http/wrong-keys.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { endpoint } from '../../schemas/endpoint.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatasetContext } from '../../gateway/core/dataset-place.js';
+import type { DatasetContext } from '../../gateway/core/dataset-files.js';
 import { PageImages } from '../../runtime/documents/parsing/page-images.js';
 import { openDatasets } from '../../runtime/library/datasets/datasets.js';
 import { PagePictures } from '../../runtime/library/datasets/page-pictures.js';

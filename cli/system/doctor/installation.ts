@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { VERSION } from '../../../gateway/daemon/version.js';
+import { VERSION } from '../../../gateway/daemon/options.js';
 import { loadCore } from '../../../native/core.js';
 import { arePrebuilt, prebuiltComplaint } from '../../../native/prebuilt.js';
 import type { Finding } from '../../../runtime/machine/findings.js';

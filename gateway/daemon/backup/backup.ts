@@ -6,7 +6,7 @@ import { fileFailure, flushDirectory } from '../../../runtime/config/atomic-writ
 import { isAlive } from '../../../runtime/hosts/processes.js';
 import { copyState, STATE_FILE, STATE_FOLDER } from '../../../runtime/store/store.js';
 import { Failure } from '../../../schemas/errors.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../options.js';
 import {
   BACKUP_FORMAT,
   isKept,

@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { humanSize } from '../../../runtime/base/sizes.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/config/atomic-write.js';
 import { Failure } from '../../../schemas/errors.js';
-import { lockDataDir } from '../lock.js';
+import { lockDataDir } from '../data-directory.js';
 import { hashOf } from './backup.js';
 import { backupsBelow, isKept, MANIFEST, type Manifest, MODELS, RESTORE_MARK, readManifest, TRAINED } from './manifest.js';
 

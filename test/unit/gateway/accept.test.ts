@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { negotiated } from '../../../gateway/http/accept.js';
+import { negotiateType } from '../../../gateway/http/call.js';
 import { Failure } from '../../../schemas/errors.js';
 
 const TYPES = ['application/json', 'text/csv', 'application/x-other'] as const;
@@ -19,12 +19,12 @@ describe('the type that an Accept header likes best', () => {
     ['application/*', 'application/json'],
     ['nonsense,, ;q=1, text/csv', 'text/csv'],
   ];
-  for (const [accept, type] of cases) it(String(accept), () => assert.equal(negotiated(accept, TYPES), type));
+  for (const [accept, type] of cases) it(String(accept), () => assert.equal(negotiateType(accept, TYPES), type));
 
   for (const accept of ['image/png', 'text/csv;q=0', 'text/csv;q=5', '*/*;q=0', 'text/csv;q=x'])
     it(`${accept} likes none`, () => {
       assert.throws(
-        () => negotiated(accept, TYPES),
+        () => negotiateType(accept, TYPES),
         (error) => error instanceof Failure && error.status === 406 && error.message.includes('text/csv'),
       );
     });

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 
-const MODULE = new URL('../../../../gateway/daemon/heap.js', import.meta.url).href;
+const MODULE = new URL('../../../../gateway/daemon/process.js', import.meta.url).href;
 /** Makes objects of which many live for a while, with turns of the event loop between, as a daemon does. */
 const WORK = `
   const { getHeapSpaceStatistics, getHeapStatistics } = await import('node:v8');

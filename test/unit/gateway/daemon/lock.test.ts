@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { lockDataDir } from '../../../../gateway/daemon/lock.js';
+import { lockDataDir } from '../../../../gateway/daemon/data-directory.js';
 import { Failure } from '../../../../schemas/errors.js';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'quern-lock-'));
-const LOCK_MODULE = new URL('../../../../gateway/daemon/lock.js', import.meta.url).href;
+const LOCK_MODULE = new URL('../../../../gateway/daemon/data-directory.js', import.meta.url).href;
 
 /** Tries to take the lock in a process of its own, which then lives until it is killed; `outcome` is what it printed. */
 function contender(dataDir: string): { outcome: Promise<string>; child: ChildProcess } {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { strayCounter } from '../../../../gateway/daemon/stray-errors.js';
+import { strayCounter } from '../../../../gateway/daemon/process.js';
 
-const MODULE = new URL('../../../../gateway/daemon/stray-errors.js', import.meta.url).href;
+const MODULE = new URL('../../../../gateway/daemon/process.js', import.meta.url).href;
 
 /** Runs a script in a process that survives stray errors; resolves to its exit code and what it wrote to standard error. */
 function run(script: string, onEnd = '', { closeOutput = false } = {}): Promise<{ code: number | null; log: string }> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dispatch } from '../../../../gateway/http/dispatch.js';
-import { documentationEndpoints } from '../../../../gateway/http/documentation.js';
+import { documentationEndpoints } from '../../../../gateway/web.js';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../../../schemas/endpoint.js';
 import { Failure } from '../../../../schemas/errors.js';

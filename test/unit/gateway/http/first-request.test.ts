@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isOrdinary } from '../../../../gateway/http/first-request.js';
+import { isOneWholeRequest } from '../../../../gateway/http/uws-reads.js';
 import { processorMs } from '../../../support/processor-time.js';
 
 const head = (...lines: string[]): string => ['POST /a HTTP/1.1', 'Host: a', ...lines, '', ''].join('\r\n');
@@ -26,7 +26,7 @@ const CASES: [what: string, first: string, ordinary: boolean][] = [
 ];
 
 for (const [what, first, ordinary] of CASES)
-  it(`takes ${what} for ${ordinary ? 'ordinary' : 'unusual'}`, () => assert.equal(isOrdinary(Buffer.from(first)), ordinary));
+  it(`takes ${what} for ${ordinary ? 'ordinary' : 'unusual'}`, () => assert.equal(isOneWholeRequest(Buffer.from(first)), ordinary));
 
 it('looks at a long head in time that grows with its length', () => {
   for (const [name, filling] of [
@@ -37,7 +37,7 @@ it('looks at a long head in time that grows with its length', () => {
     ['', '\r\nContent-Length:1'],
   ] as const) {
     const first = Buffer.from(head(`${name}${filling.repeat(60_000 / filling.length)}x`));
-    const ms = processorMs(() => isOrdinary(first));
+    const ms = processorMs(() => isOneWholeRequest(first));
     assert.ok(ms < 50, `${JSON.stringify(name + filling)} took ${ms} ms`);
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listenFailure } from '../../../../gateway/http/listen-failure.js';
+import { listenFailure } from '../../../../gateway/http/transport.js';
 
 const REASONS: [reason: string, code: string, says: RegExp][] = [
   ['EADDRINUSE', 'PortInUse', /Port 80 on localhost is in use/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendPaced } from '../../../../gateway/http/socket-pace.js';
+import { sendPaced } from '../../../../gateway/universal/speech-socket.js';
 
 /** A peer whose network takes what the test says. */
 class SlowPeer {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { BodyStream } from '../../../../gateway/http/body-stream.js';
-import { LatePause } from '../../../../gateway/http/uws-pause.js';
+import { BodyStream } from '../../../../gateway/http/incoming-body.js';
+import { LatePause } from '../../../../gateway/http/uws-reads.js';
 
 const PIECE = Buffer.alloc(400 * 1024, 7);
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { MAX_ADDRESSES, MAX_WRONG_KEYS, WINDOW_MS, WrongKeys } from '../../../../gateway/http/wrong-keys.js';
+import { MAX_ADDRESSES, MAX_WRONG_KEYS, WINDOW_MS, WrongKeys } from '../../../../gateway/http/access.js';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { processorMs } from '../../../support/processor-time.js';
 

@@ -1,6 +1,65 @@
 import { Readable } from 'node:stream';
 import { Failure } from '../../schemas/errors.js';
-import { LINGER_BYTES } from './transport.js';
+
+/** So much of a refused body is read and thrown away, so that the client sees the answer instead of a reset. */
+export const REFUSED_BODY_BYTES = 16 * 1024 * 1024;
+/** A client that sends nothing for so long is listened to no more. */
+const QUIET_MS = 1_000;
+/** One that goes on sending is listened to for so long. */
+const LONGEST_MS = 10_000;
+
+/**
+ * The rest of a body that was refused. A connection that is closed while bytes come is reset, and the client loses the answer; so they are
+ * thrown away, up to `REFUSED_BODY_BYTES` or 10 s, and the connection is not ended before.
+ */
+export class RefusedBody {
+  readonly #enough: () => void;
+  #left = REFUSED_BODY_BYTES;
+  #isOver = false;
+  #then: (() => void) | undefined;
+  #quiet: NodeJS.Timeout | undefined;
+  #longest: NodeJS.Timeout | undefined;
+
+  /** `enough` is called where more may come that nobody will take. */
+  constructor(enough: () => void) {
+    this.#enough = enough;
+  }
+
+  /** Counts bytes that were thrown away. */
+  count(bytes: number): void {
+    if (this.#isOver) return;
+    this.#left -= bytes;
+    if (this.#left < 0) this.stop();
+    else this.#quiet?.refresh();
+  }
+
+  /** Nothing comes any more: the body is complete, or its client is gone. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#quiet);
+    clearTimeout(this.#longest);
+    this.#then?.();
+  }
+
+  /** Calls back, at once or later, when the connection may end. */
+  whenOver(then: () => void): void {
+    if (this.#isOver) {
+      then();
+      return;
+    }
+    this.#then = then;
+    this.#quiet = setTimeout(() => this.stop(), QUIET_MS);
+    this.#longest = setTimeout(() => this.stop(), LONGEST_MS);
+  }
+
+  /** Takes no more, though more may come. */
+  stop(): void {
+    if (this.#isOver) return;
+    this.#enough();
+    this.end();
+  }
+}
 
 /** What a transport does for the stream of a body. */
 export interface BodySource {
@@ -9,7 +68,7 @@ export interface BodySource {
   resume(): void;
   /** The client was silent for too long: its connection ends. */
   drop(): void;
-  /** The stream was left before its end, and what still comes is thrown away; `isLong` where that is over `LINGER_BYTES` or nobody knows. */
+  /** The stream was left before its end, and what still comes is thrown away; `isLong` where that is over `REFUSED_BODY_BYTES` or nobody knows. */
   leave(isLong: boolean): void;
 }
 
@@ -86,7 +145,7 @@ export class BodyStream extends Readable {
     clearTimeout(this.#timer);
     if (!this.#lost && !this.#finished) {
       const rest = this.#declared - this.#received;
-      this.#source.leave(!(rest <= LINGER_BYTES));
+      this.#source.leave(!(rest <= REFUSED_BODY_BYTES));
       if (this.#paused) this.#source.resume();
     }
     done(error);

@@ -6,7 +6,7 @@ const ASKED_EVERY_MS = 5_000;
 const REFUSED = 1008;
 
 /** A WebSocket that ends when who opened it has signed out, was banned, or has lost the key. `isStill` may reject where nobody can say now: it then goes on. */
-export function watched(listener: SocketListener, isStill: () => Promise<boolean>, everyMs = ASKED_EVERY_MS): SocketListener {
+export function closeWhenRefused(listener: SocketListener, isStill: () => Promise<boolean>, everyMs = ASKED_EVERY_MS): SocketListener {
   let timer: NodeJS.Timeout | undefined;
   return {
     open: (peer) => {
@@ -28,7 +28,7 @@ export function watched(listener: SocketListener, isStill: () => Promise<boolean
 }
 
 /** A stream that ends in the same way, at its next item. */
-export async function* whileStill(
+export async function* endWhenRefused(
   items: AsyncIterable<string>,
   isStill: () => Promise<boolean>,
   everyMs = ASKED_EVERY_MS,
