@@ -7,10 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { libsqlSource } from '../../accounts/database/dialects/libsql.js';
 import { MANIFEST, type Manifest } from '../../gateway/daemon/backup/manifest.js';
 import { ranProgram } from '../support/command-line.js';
-import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, MAIN, startDaemon } from '../support/daemon.js';
 import { run } from '../support/run.js';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
 const CHAT = '/v1/projects/default/quickstart/chat/completions';
 
 describe('a backup', () => {

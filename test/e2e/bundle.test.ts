@@ -12,7 +12,7 @@ describe('the packed daemon', () => {
   const dataDir = emptyDataDir();
   let daemon: DaemonUnderTest;
   const start = async (): Promise<void> => {
-    daemon = await startDaemon({ dataDir, main: join(BUNDLE, 'main.js') });
+    daemon = await startDaemon({ dataDir });
   };
   const send = (path: string, body?: object, headers: Record<string, string> = {}, method = body ? 'POST' : 'GET'): Promise<Response> =>
     fetch(`${daemon.core}${path}`, {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ranProgram } from '../support/command-line.js';
-import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
 
 const TABLE = [
   'text,label',
@@ -215,8 +215,7 @@ describe('a daemon that a command starts', () => {
 
   it('is asked once by a pipe that ends early', async () => {
     const dataDir = emptyDataDir();
-    const main = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
-    const child = spawn('sh', ['-c', `${process.execPath} ${main} help | head -1`], { env: { ...process.env, HOME: dataDir } });
+    const child = spawn('sh', ['-c', `${process.execPath} ${MAIN} help | head -1`], { env: { ...process.env, HOME: dataDir } });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await new Promise((resolve) => child.on('close', resolve));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
@@ -8,10 +7,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as FirstStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { coreEndpoints } from '../../gateway/core/index.js';
-import { type DaemonUnderTest, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
 import { MCP_CLIENTS, type McpClient } from '../support/mcp-clients.js';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
 const KEY = 'a key of this test';
 const STORY = { namespace: 'default', project: 'quickstart', messages: [{ role: 'user', content: 'Tell me a story' }], max_tokens: 60 };
 

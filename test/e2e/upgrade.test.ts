@@ -9,9 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isKept } from '../../gateway/daemon/backup/manifest.js';
 import { writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
-import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
 
-const MAIN = join(import.meta.dirname, '../../cli/main.js');
 const CHAT = '/v1/projects/default/quickstart/chat/completions';
 
 /** The status of a request on a connection of its own; the error's code where there is none. */
