@@ -20,7 +20,7 @@ const CELLS = ['what', 'ours', 'peer', 'ratio', 'goal'] as const;
 export function circumstancesOf(part: string, isQuick: boolean): Circumstances {
   const cores = cpus().length;
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
-  const isChanged = git('status', '--porcelain', '--untracked-files=no') !== '';
+  const isChanged = git('status', '--porcelain', '--untracked-files=no', '--', ':!docs/benchmarks.md') !== '';
   return {
     command: [...settings(), 'npm run bench --', part, ...(isQuick ? ['--quick'] : [])].join(' '),
     machine: `${cores} cores of ${cpus()[0]?.model ?? 'an unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}, Node ${process.versions.node}`,
