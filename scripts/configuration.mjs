@@ -73,12 +73,13 @@ function rangeOf(node) {
   return '';
 }
 
-/** One line of YAML that sets the field; sections and lists of sections have tables of their own instead. */
+/** One line of YAML that sets the field, to something else than its default where that is known; sections and lists of sections have tables of their own instead. */
 function exampleOf(key, node) {
-  const value = [node.examples?.[0], node.default, node.enum?.[0]].find(yes);
+  const other = node.type === 'boolean' ? !node.default : node.enum?.find((one) => one !== node.default);
+  const value = [node.examples?.[0], other, node.default].find(yes);
   if (yes(value)) return isEmpty(value) ? '' : code(`${key}: ${typeof value === 'object' ? JSON.stringify(value) : value}`);
-  if (node.type === 'boolean' || node.anyOf?.some(({ type }) => type === 'boolean')) return code(`${key}: true`);
-  return node.type === 'integer' || node.type === 'number' ? code(`${key}: ${Math.max(1, node.minimum ?? 0)}`) : '';
+  if ([node.type].flat().includes('boolean') || node.anyOf?.some(({ type }) => type === 'boolean')) return code(`${key}: true`);
+  return '';
 }
 
 const shown = (node) => (yes(node.default) && !isEmpty(node.default) ? code(node.default) : '');
@@ -123,10 +124,10 @@ function tablesOf(title, start, file, done = new Map()) {
 const optionsTable = (type, options) =>
   Object.keys(options).length === 0
     ? `#### ${type}\n\nNo options.\n`
-    : `#### ${type}\n\n| Option | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n${Object.entries(options)
+    : `#### ${type}\n\n| Option | Type | Default | Range | Meaning | Example |\n|---|---|---|---|---|---|\n${Object.entries(options)
         .map(
           ([key, option]) =>
-            `| \`${key}\` | ${typeOf(option, '')} | ${shown(option)} | ${rangeOf(option)} | ${cell(option.description ?? '')} |`,
+            `| \`${key}\` | ${typeOf(option, '')} | ${shown(option)} | ${rangeOf(option)} | ${cell(option.description ?? '')} | ${exampleOf(key, option)} |`,
         )
         .join('\n')}\n`;
 
@@ -169,9 +170,10 @@ const page = [
   `### Databases\n\nThe metric is \`cosine\`, \`l2\` or \`ip\`; without a dimension the first vector decides. \`enable_deduplication: false\` keeps what came twice.\n\n| Type | Metric (default) | Dimension | Server |\n|---|---|---|---|\n${stores.join('\n')}\n`,
   `### Embedding strategies\n\n${optionTables(Object.values(EMBEDDERS))}`,
   `### Retrieval strategies\n\n${optionTables(Object.values(RETRIEVERS))}`,
-  `### Parsers\n\n| Type | Options with their defaults |\n|---|---|\n${parsers.join('\n')}\n`,
+  `### Parsers\n\n| Type | Options with their defaults |\n|---|---|\n${parsers.join('\n')}\n\nA parser with options, in a strategy: \`{type: PDFParser, file_extensions: [".pdf"], config: {chunk_size: 600, chunk_overlap: 80, chunk_strategy: sentences}}\`.\n`,
   `### Extractors\n\n${optionTables(Object.values(extractors))}`,
   '## The daemon\n\nA flag wins over its variable.\n',
+  '```bash\nquern start --data-dir /srv/quern --port 8080 --api-key "$KEY" --host 0.0.0.0\nDATA_DIR=/srv/quern QUERN_ALLOW_ENV=OPENAI_API_KEY,LAB_TOKEN quern start --allowed-hosts box.lan,box\nquern start --tls-cert /etc/quern/chain.pem --tls-key /etc/quern/key.pem --dataset-quota-gb 20\nquern start --runtime-url http://10.0.0.5:11540,http://10.0.0.6:11540 --otlp-endpoint http://127.0.0.1:4318\n```\n',
   `| Flag | Environment | Meaning (default) |\n|---|---|---|\n${flags.join('\n')}\n`,
 ].join('\n');
 

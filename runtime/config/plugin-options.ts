@@ -3,17 +3,16 @@ import { shownSetting } from '../../schemas/secrets.js';
 import { isObject } from '../base/json.js';
 
 /** One option of a plug-in, as a JSON Schema of one value. Numbers outside their range are clamped; a wrong type or choice is refused. */
-export type OptionShape =
-  | { readonly type: 'boolean'; readonly default: boolean; readonly description: string }
+export type OptionShape = { readonly description: string; readonly examples?: readonly unknown[] } & (
+  | { readonly type: 'boolean'; readonly default: boolean }
   | {
       readonly type: 'integer' | 'number';
       readonly default: number | null;
       readonly minimum: number;
       readonly maximum: number;
-      readonly description: string;
     }
-  | { readonly type: 'string'; readonly default: string | null; readonly enum?: readonly string[]; readonly description: string }
-  | { readonly type: 'object'; readonly default: Readonly<Record<string, never>>; readonly description: string }
+  | { readonly type: 'string'; readonly default: string | null; readonly enum?: readonly string[] }
+  | { readonly type: 'object'; readonly default: Readonly<Record<string, never>> }
   | {
       readonly type: 'array';
       readonly default: readonly never[];
@@ -22,8 +21,8 @@ export type OptionShape =
         | { readonly type: 'object' }
         | { readonly type: 'number' };
       readonly maxItems: number;
-      readonly description: string;
-    };
+    }
+);
 
 /** The options of a plug-in by their name in the configuration. */
 export type OptionShapes = Readonly<Record<string, OptionShape>>;

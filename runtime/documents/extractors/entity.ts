@@ -13,6 +13,7 @@ const OPTIONS = {
     items: { type: 'string', enum: ENTITY_TYPES },
     maxItems: 16,
     description: 'Kinds to find; none = all.',
+    examples: [['PERSON', 'ORG']],
   },
   use_fallback: { type: 'boolean', default: true, description: 'Rules stand in for the model, which is not part of the product.' },
   min_entity_length: { type: 'integer', default: 2, minimum: 1, maximum: 1000, description: 'Least code units of an entity.' },

@@ -13,7 +13,14 @@ const COMMON = {
   min_length: { type: 'integer', default: 1, minimum: 1, maximum: 10, description: 'Least words of a phrase.' },
   max_length: { type: 'integer', default: 4, minimum: 1, maximum: 10, description: 'Most words of a phrase.' },
   min_frequency: { type: 'integer', default: 1, minimum: 1, maximum: 1000, description: 'Least occurrences of a phrase.' },
-  stop_words: { type: 'array', default: [], items: { type: 'string' }, maxItems: 10_000, description: 'Stop words besides the own.' },
+  stop_words: {
+    type: 'array',
+    default: [],
+    items: { type: 'string' },
+    maxItems: 10_000,
+    description: 'Stop words besides the own.',
+    examples: [['figure', 'page']],
+  },
   language: { type: 'string', default: 'en', description: 'Whose stop words apply: en, de, fr, es, it, pt, nl; others have none.' },
   deduplication_threshold: { type: 'number', default: 0.9, minimum: 0, maximum: 1, description: 'Phrases more alike than this are one.' },
 } as const satisfies OptionShapes;

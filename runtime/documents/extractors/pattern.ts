@@ -15,6 +15,7 @@ const OPTIONS = {
     },
     maxItems: 32,
     description: 'Patterns that come with the product.',
+    examples: [['email', 'phone']],
   },
   custom_patterns: {
     type: 'array',
@@ -22,6 +23,7 @@ const OPTIONS = {
     items: { type: 'object' },
     maxItems: 50,
     description: 'Own patterns in RE2 syntax, each {name, pattern, description}.',
+    examples: [[{ name: 'ticket', pattern: '[A-Z]{2,5}-[0-9]+' }]],
   },
   case_sensitive: { type: 'boolean', default: false, description: 'Whether the case of letters counts, also when matches are compared.' },
   return_positions: { type: 'boolean', default: false, description: 'Gives the start and end of each match.' },

@@ -10,9 +10,19 @@ const SIZED = /text-embedding-3/;
 
 const OPTIONS = {
   model: { type: 'string', default: 'text-embedding-3-small', description: 'Also model_name.' },
-  api_key: { type: 'string', default: null, description: 'Write ${env:NAME}. Needed unless base_url names another host.' },
-  base_url: { type: 'string', default: null, description: 'A host that speaks /v1/embeddings; none = the public API.' },
-  organization: { type: 'string', default: null, description: 'Sent as OpenAI-Organization.' },
+  api_key: {
+    type: 'string',
+    default: null,
+    description: 'Write ${env:NAME}. Needed unless base_url names another host.',
+    examples: ['${env:OPENAI_API_KEY}'],
+  },
+  base_url: {
+    type: 'string',
+    default: null,
+    description: 'A host that speaks /v1/embeddings; none = the public API.',
+    examples: ['http://127.0.0.1:8080/v1'],
+  },
+  organization: { type: 'string', default: null, description: 'Sent as OpenAI-Organization.', examples: ['org-lab'] },
   batch_size: { type: 'integer', default: 100, minimum: 1, maximum: 2048, description: 'Texts of one request.' },
   max_retries: {
     type: 'integer',

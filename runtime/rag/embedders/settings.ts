@@ -12,6 +12,7 @@ export const DIMENSION = {
   minimum: 1,
   maximum: 65_536,
   description: 'Dimensions of the vectors; none = what the model answers first. Another answer is refused.',
+  examples: [768],
 } as const;
 
 /** Seconds that one request may take. */
@@ -19,8 +20,18 @@ export const TIMEOUT = { type: 'number', default: 60, minimum: 0.1, maximum: 360
 
 /** Texts put before documents and questions, which some models are trained on. */
 export const PREFIXES = {
-  document_prefix: { type: 'string', default: null, description: 'Put before a document; none = what the model is trained on.' },
-  query_prefix: { type: 'string', default: null, description: 'Put before a question; none = what the model is trained on.' },
+  document_prefix: {
+    type: 'string',
+    default: null,
+    description: 'Put before a document; none = what the model is trained on.',
+    examples: ['passage: '],
+  },
+  query_prefix: {
+    type: 'string',
+    default: null,
+    description: 'Put before a question; none = what the model is trained on.',
+    examples: ['query: '],
+  },
 } as const satisfies OptionShapes;
 
 /** What the makers of models trained with prefixes say in their model cards. */

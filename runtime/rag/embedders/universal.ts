@@ -15,8 +15,13 @@ const RETRIES = 2;
 
 /** What every embedder of our own runtime can be told besides its model. */
 const SHARED = {
-  base_url: { type: 'string', default: null, description: 'A host that speaks /v1/embeddings; none = this runtime.' },
-  api_key: { type: 'string', default: null, description: 'For that host. Write ${env:NAME}.' },
+  base_url: {
+    type: 'string',
+    default: null,
+    description: 'A host that speaks /v1/embeddings; none = this runtime.',
+    examples: ['http://127.0.0.1:8080/v1'],
+  },
+  api_key: { type: 'string', default: null, description: 'For that host. Write ${env:NAME}.', examples: ['${env:EMBEDDINGS_KEY}'] },
   dimension: DIMENSION,
   timeout: TIMEOUT,
   ...PREFIXES,

@@ -4,7 +4,7 @@ import { defineRetriever, hitsByMetric, METRIC, TOP_K } from './retriever.js';
 const OPTIONS = {
   top_k: TOP_K,
   distance_metric: METRIC,
-  score_threshold: { type: 'number', default: null, minimum: 0, maximum: 1, description: 'Least score of a hit.' },
+  score_threshold: { type: 'number', default: null, minimum: 0, maximum: 1, description: 'Least score of a hit.', examples: [0.3] },
 } as const;
 
 function nearest(type: RetrievalStrategyType) {

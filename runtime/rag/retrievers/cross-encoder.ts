@@ -77,7 +77,12 @@ export const RERANKING = {
 } as const;
 
 const OPTIONS = {
-  model_name: { type: 'string', default: null, description: 'The name of a reranking model of the project. Required.' },
+  model_name: {
+    type: 'string',
+    default: null,
+    description: 'The name of a reranking model of the project. Required.',
+    examples: ['reranker'],
+  },
   initial_k: initialK(30),
   final_k: TOP_K,
   ...BASE,

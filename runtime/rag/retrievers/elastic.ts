@@ -60,16 +60,21 @@ const RETRIES = 1;
 
 const OPTIONS = {
   top_k: TOP_K,
-  host: { type: 'string', default: null, description: 'Address of an Elasticsearch or OpenSearch host. Required.' },
+  host: {
+    type: 'string',
+    default: null,
+    description: 'Address of an Elasticsearch or OpenSearch host. Required.',
+    examples: ['http://127.0.0.1:9200'],
+  },
   port: { type: 'integer', default: 9200, minimum: 1, maximum: 65_535, description: 'Where host has no scheme and no port.' },
   index: { type: 'string', default: 'documents', description: 'The index, or several joined by commas.' },
-  api_key: { type: 'string', default: null, description: 'Sent as ApiKey. Write ${env:NAME}.' },
-  username: { type: 'string', default: null, description: 'With password, in place of a key.' },
-  password: { type: 'string', default: null, description: 'Write ${env:NAME}.' },
+  api_key: { type: 'string', default: null, description: 'Sent as ApiKey. Write ${env:NAME}.', examples: ['${env:ELASTIC_KEY}'] },
+  username: { type: 'string', default: null, description: 'With password, in place of a key.', examples: ['reader'] },
+  password: { type: 'string', default: null, description: 'Write ${env:NAME}.', examples: ['${env:ELASTIC_PASSWORD}'] },
   engine: { type: 'string', default: 'elasticsearch', enum: ['elasticsearch', 'opensearch'], description: 'How vectors are asked for.' },
   text_field: { type: 'string', default: 'content', description: 'The field with the text.' },
   metadata_field: { type: 'string', default: 'metadata', description: 'The field with the metadata; empty = the document itself.' },
-  vector_field: { type: 'string', default: null, description: 'The field with the vectors; none = BM25 only.' },
+  vector_field: { type: 'string', default: null, description: 'The field with the vectors; none = BM25 only.', examples: ['embedding'] },
   timeout: { type: 'number', default: 10, minimum: 0.1, maximum: 600, description: 'Seconds for one request.' },
 } as const;
 

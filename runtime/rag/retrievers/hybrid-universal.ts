@@ -18,6 +18,12 @@ const OPTIONS = {
     items: { type: 'object' },
     maxItems: 5,
     description: 'Two to five of {type, weight 0 to 1, config}; none = dense search and BM25, weighted by hybrid_alpha.',
+    examples: [
+      [
+        { type: 'VectorRetriever', weight: 0.7 },
+        { type: 'BM25Retriever', weight: 0.3 },
+      ],
+    ],
   },
   combination_method: {
     type: 'string',
@@ -34,6 +40,7 @@ const OPTIONS = {
     minimum: 0,
     maximum: 1,
     description: 'Share of dense search where no strategies are named; the rest is BM25. None = what suits the embedder and the question.',
+    examples: [0.7],
   },
 } as const;
 

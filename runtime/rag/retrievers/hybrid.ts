@@ -12,6 +12,7 @@ const OPTIONS = {
     minimum: 0,
     maximum: 1,
     description: 'Share of the dense ranking; the rest is BM25. None = what suits the embedder and the question.',
+    examples: [0.7],
   },
   fusion: {
     type: 'string',

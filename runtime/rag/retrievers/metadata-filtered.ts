@@ -6,8 +6,18 @@ import { defineRetriever, hitsByMetric, METRIC, scored, TOP_K } from './retrieve
 
 const OPTIONS = {
   top_k: TOP_K,
-  filters: { type: 'object', default: {}, description: 'Conditions on metadata, all of which must hold.' },
-  default_filters: { type: 'object', default: {}, description: 'Conditions on keys that neither filters nor the request name.' },
+  filters: {
+    type: 'object',
+    default: {},
+    description: 'Conditions on metadata, all of which must hold.',
+    examples: [{ year: { $gte: 2024 } }],
+  },
+  default_filters: {
+    type: 'object',
+    default: {},
+    description: 'Conditions on keys that neither filters nor the request name.',
+    examples: [{ language: 'en' }],
+  },
   filter_mode: { type: 'string', default: 'pre', enum: ['pre', 'post'], description: 'Filter inside the search, or after it.' },
   fallback_multiplier: {
     type: 'integer',

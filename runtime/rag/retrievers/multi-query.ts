@@ -20,8 +20,14 @@ const OPTIONS = {
     items: { type: 'number' },
     maxItems: 10,
     description: 'Weights of the ways in their order; beyond them, and without, 1 / position.',
+    examples: [[1, 0.7, 0.5]],
   },
-  model_name: { type: 'string', default: null, description: 'A chat model of the project that rewrites the question; none = rules.' },
+  model_name: {
+    type: 'string',
+    default: null,
+    description: 'A chat model of the project that rewrites the question; none = rules.',
+    examples: ['default'],
+  },
   distance_metric: METRIC,
   ...BASE,
 } as const;

@@ -67,7 +67,12 @@ async function forEach<Item, Result>(items: readonly Item[], width: number, work
 }
 
 const OPTIONS = {
-  model_name: { type: 'string', default: null, description: 'A chat model of the project that takes questions apart; none = rules.' },
+  model_name: {
+    type: 'string',
+    default: null,
+    description: 'A chat model of the project that takes questions apart; none = rules.',
+    examples: ['default'],
+  },
   max_sub_queries: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Most parts of a question.' },
   complexity_threshold: {
     type: 'integer',

@@ -10,6 +10,7 @@ const OPTIONS = {
     type: 'string',
     default: null,
     description: 'A reranking model of the project; none = the share of the question a text covers.',
+    examples: ['reranker'],
   },
   coverage_weight: {
     type: 'number',
