@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { once } from '../runtime/base/once.js';
 import { type Endpoint, endpoint, type WholeReply } from '../schemas/endpoint.js';
 import { Failure } from '../schemas/errors.js';
 import { type ApiTitle, openApiDocument } from '../schemas/openapi.js';
@@ -49,17 +50,19 @@ interface StaticFile {
 }
 
 const files = new Map<string, Promise<StaticFile | undefined>>();
-let names: Promise<ReadonlySet<string>> | undefined;
+const fileNames = once(
+  (): Promise<ReadonlySet<string>> =>
+    readdir(FOLDER, { recursive: true }).then(
+      (all) => new Set(all.map((one) => one.replaceAll('\\', '/'))),
+      () => new Set<string>(),
+    ),
+);
 
 /** One file of the interface, read once; `undefined` where the build has none of that name. */
 function staticFile(name: string): Promise<StaticFile | undefined> {
-  names ??= readdir(FOLDER, { recursive: true }).then(
-    (all) => new Set(all.map((one) => one.replaceAll('\\', '/'))),
-    () => new Set<string>(),
-  );
   let file = files.get(name);
   if (file === undefined) {
-    file = names.then((known) => (known.has(name) && TYPES[extname(name)] ? read(name, known) : undefined));
+    file = fileNames().then((known) => (known.has(name) && TYPES[extname(name)] ? read(name, known) : undefined));
     // Only what was read is kept: a client that asks for other names costs no memory, and a failed read is tried again.
     const forget = (): boolean => files.delete(name);
     file.then((found) => found ?? forget(), forget);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
-import { callsOf, Lazy } from './base/lazy.js';
 import { log } from './base/log.js';
+import { callsOf, Lazy } from './base/once.js';
 import { Chat } from './chat/chat.js';
 import { NamedModels } from './completions/named/named-models.js';
 import type { CompletionSource } from './completions/request.js';

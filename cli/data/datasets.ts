@@ -2,7 +2,7 @@ import { createReadStream, watch as watchFolder } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ActionReply, DatasetList, DatasetReply, Strategies, UploadReply } from '../../schemas/generated/core/datasets.js';
 import type { Task } from '../../schemas/generated/core/tasks.js';

@@ -1,4 +1,4 @@
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
 import type { Output } from '../output.js';
 

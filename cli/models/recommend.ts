@@ -1,4 +1,4 @@
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import { machineOf } from '../../runtime/machine/machine.js';
 import { thisMachine } from '../../runtime/machine/reader.js';
 import { measuredBandwidth, recommendedFor } from '../../runtime/machine/suggestions.js';

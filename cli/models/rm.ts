@@ -1,4 +1,4 @@
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import type { Run } from '../verb.js';
 import { openModelCache } from './model-cache.js';
 

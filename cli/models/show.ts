@@ -1,4 +1,4 @@
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
 import { withDaemon } from '../daemon/client.js';
 import type { Run } from '../verb.js';

@@ -1,6 +1,6 @@
 import { makeBackup } from '../../gateway/daemon/backup/backup.js';
 import { restoreBackup } from '../../gateway/daemon/backup/restore.js';
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import type { Output } from '../output.js';
 import type { Run } from '../verb.js';
 

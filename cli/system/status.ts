@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFile } from '../../gateway/daemon/data-directory.js';
-import { humanSize } from '../../runtime/base/sizes.js';
+import { humanSize } from '../../runtime/base/files.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Unloaded } from '../../schemas/generated/core/models.js';

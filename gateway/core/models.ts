@@ -1,7 +1,7 @@
 import { parse } from 'node:path';
 import { requireRemovable } from '../../models/built-in.js';
+import { humanSize } from '../../runtime/base/files.js';
 import { log } from '../../runtime/base/log.js';
-import { humanSize } from '../../runtime/base/sizes.js';
 import type { NamedModels } from '../../runtime/completions/named/named-models.js';
 import { type CachedModel, cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';

@@ -5,6 +5,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
+import { once } from '../base/once.js';
 import { FORM_FIELDS } from '../completions/settings.js';
 import { type Spent, spending } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
@@ -367,12 +368,4 @@ function refuseUnkept(cause: unknown): never {
   const message = `This turn cannot be kept in its session: ${cause.message} To chat without a session, send the header X-No-Session.`;
   const retry = cause.retryAfterS === undefined ? {} : { retryAfterS: cause.retryAfterS };
   throw new Failure(cause.kind, message, { code: cause.code, ...retry, cause });
-}
-
-function once(action: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) action();
-    done = true;
-  };
 }

@@ -1,15 +1,11 @@
 import { createRequire } from 'node:module';
 import type { CST, Document } from 'yaml';
 import { isObject, type JsonObject } from '../base/json.js';
+import { once } from '../base/once.js';
 import { readToml } from './toml.js';
 
-let loaded: typeof import('yaml') | undefined;
-
 /** The YAML library, loaded at the first file that is read: its 70 modules are not part of the daemon's start. */
-export function yaml(): typeof import('yaml') {
-  loaded ??= createRequire(import.meta.url)('yaml') as typeof import('yaml');
-  return loaded;
-}
+export const yaml = once(() => createRequire(import.meta.url)('yaml') as typeof import('yaml'));
 
 /** Largest project file in bytes; also bounds how long parsing one can take. */
 export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;

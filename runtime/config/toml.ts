@@ -1,13 +1,9 @@
 import { createRequire } from 'node:module';
 import { isObject, type JsonObject } from '../base/json.js';
-
-let loaded: typeof import('smol-toml') | undefined;
+import { once } from '../base/once.js';
 
 /** The TOML library, loaded at the first file that needs it. */
-function toml(): typeof import('smol-toml') {
-  loaded ??= createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
-  return loaded;
-}
+const toml = once(() => createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml'));
 
 /** What a TOML text says, as plain JSON values: dates become their text. Throws an `Error` that says why and where, and quotes nothing of the text. */
 export function readToml(text: string): unknown {

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import type { UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
+import { once } from '../base/once.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import type { Picture } from '../pictures/picture.js';
@@ -132,14 +133,11 @@ export class Files {
     const { file, folder, pages } = entry;
     if (!pages && !file.isImage) throw noImages(file);
     entry.uses += 1;
-    let released = false;
-    const release = (): void => {
-      if (released) return;
-      released = true;
+    const release = once(() => {
       entry.uses -= 1;
       if (entry.uses === 0) pages?.stop();
       this.#discard(entry);
-    };
+    });
     signal.addEventListener('abort', release, { once: true });
     try {
       const pictures = pages ? await pages.pictures() : [{ name: file.name, path: join(folder, 'content') }];

@@ -1,5 +1,5 @@
 import { basename, relative, sep } from 'node:path';
-import { isInside } from '../base/paths.js';
+import { isInside } from '../base/files.js';
 
 const SNAPSHOT = /[/\\]models--([^/\\]+)[/\\]snapshots[/\\][^/\\]+[/\\]*$/;
 

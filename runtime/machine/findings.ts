@@ -1,4 +1,4 @@
-import { humanSize } from '../base/sizes.js';
+import { humanSize } from '../base/files.js';
 import type { Machine } from './machine.js';
 
 /** One thing that was looked at. */

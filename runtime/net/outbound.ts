@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { Agent } from 'undici';
 import { Failure } from '../../schemas/errors.js';
+import { once } from '../base/once.js';
 import { type AddressPolicy, checkUrl, pinnedLookup, printableUrl, type Resolver, systemResolver } from './address.js';
 import { type Exchange, faultOf, OutboundReply, outboundFailure } from './reply.js';
 
@@ -253,16 +254,11 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
 /** undici's agent, the only part of it that is used. */
 type AgentClass = typeof import('undici').Agent;
 
-let loadedAgent: AgentClass | undefined;
-
 /**
  * undici's agent, loaded at the first request that leaves. The package's own entry also loads fetch, WebSockets, caches and mocks: some 90 ms of the event loop
  * where these parts take 30. The entry gives dispatchers their methods, such as `request`; so does this.
  */
-export function agentClass(): AgentClass {
-  loadedAgent ??= loadAgent(createRequire(import.meta.url));
-  return loadedAgent;
-}
+export const agentClass = once((): AgentClass => loadAgent(createRequire(import.meta.url)));
 
 function loadAgent(load: NodeJS.Require): AgentClass {
   Object.assign(load('undici/lib/dispatcher/dispatcher').prototype, load('undici/lib/api'));

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { callsOf, Lazy } from '../base/lazy.js';
+import { callsOf, Lazy } from '../base/once.js';
 import type { Outbound } from '../net/outbound.js';
 import type { ChatSettings } from './compat/open.js';
 import type { Provider } from './contract.js';

@@ -3,7 +3,7 @@ import { FIRST_MODEL } from '../../models/built-in.js';
 import { withoutAddressSecrets } from '../../schemas/secrets.js';
 import type { Models } from '../models/residency/models.js';
 import type { ProviderHealth } from '../providers/contract.js';
-import { LOW_DISK_BYTES } from '../store/room.js';
+import { LOW_DISK_BYTES } from '../store/disk-space.js';
 import type { Store } from '../store/store.js';
 import type { Tasks } from '../tasks/tasks.js';
 import type { Services } from './services.js';

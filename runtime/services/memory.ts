@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { callsOf, Lazy } from '../base/lazy.js';
+import { callsOf, Lazy } from '../base/once.js';
 import type { Entity } from '../engines/contracts/encoder.js';
 import type { Events } from '../events/events.js';
 import { CONSOLIDATION_KIND, consolidationLock } from '../memory/consolidation/task.js';

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { Lazy } from '../base/lazy.js';
+import { Lazy } from '../base/once.js';
 import { apiKeyOf, baseUrlOf } from '../config/variables.js';
 import type { EncoderService } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { callsOf, Lazy } from '../base/lazy.js';
+import { callsOf, Lazy } from '../base/once.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
 import type { ReadRecording } from '../documents/parsing/recordings.js';

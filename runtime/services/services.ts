@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { callsOf, Lazy } from '../base/lazy.js';
+import { callsOf, Lazy } from '../base/once.js';
 import type { CompletionSource } from '../completions/request.js';
 import type { EncoderService } from '../encoders/contract.js';
 import type { Events } from '../events/events.js';

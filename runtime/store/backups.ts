@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
+import { LOW_DISK_BYTES } from './disk-space.js';
 import { DATA_FILE, type Environment } from './environment.js';
 import { examine } from './examination.js';
-import { LOW_DISK_BYTES } from './room.js';
 
 /** Copies that are kept; older ones are removed. */
 const KEPT = 2;

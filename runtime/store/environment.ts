@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as lmdb from 'lmdb';
-import type { Usage } from './room.js';
+import type { Usage } from './disk-space.js';
 import { TABLE_NAMES, type TableName } from './tables.js';
 
 /** Address space reserved at first, in bytes; the file takes only what is written, and LMDB maps more when it is used up. */

@@ -29,7 +29,7 @@ export async function examine(file: string): Promise<Examination> {
  * Saves what can be read of a damaged data file in a new environment in the folder `target`, and of the rest what the environment in the
  * folder `backup` has unchanged. Undefined where that did not end well.
  */
-export function save(file: string, target: string, backup: string | undefined): Promise<Examination | undefined> {
+export function saveReadable(file: string, target: string, backup: string | undefined): Promise<Examination | undefined> {
   return inChild(backup === undefined ? [file, target] : [file, target, backup], SAVE_TIMEOUT_MS);
 }
 

@@ -1,12 +1,26 @@
-import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import { backupsIn, timestamp } from './backups.js';
-import { noteDamage } from './damage.js';
+import { LOW_DISK_BYTES } from './disk-space.js';
 import { DATA_FILE, type Environment } from './environment.js';
-import { type Examination, examine, save } from './examination.js';
-import { LOW_DISK_BYTES } from './room.js';
+import { type Examination, examine, saveReadable } from './examination.js';
+
+/** How often the log repeats what nobody has seen to yet. */
+const REPEAT_MS = 10 * 60_000;
+const NOTE = 'README.txt';
 
 /** Losing more records than this is worse than going back to a backup that has more. */
 const FEW_RECORDS = 16;
@@ -16,15 +30,6 @@ const LOCK_FILE = 'lock.mdb';
 const CLEAN_FILE = 'closed.json';
 /** Where a file is made before it is put in its place. */
 const PART_FOLDER = 'part';
-
-/** Notes that the files in `folder` are sound; a store without a valid note is examined when it is opened. */
-export function markClean(folder: string): void {
-  try {
-    writeFileSync(join(folder, CLEAN_FILE), fingerprint(folder));
-  } catch (error) {
-    log('warn', 'the state store could not note its clean end; it will be checked at the next start', { error });
-  }
-}
 
 /**
  * Opens what lies in `folder` when it is sound, or makes it. A damaged file is moved to `state.damaged-<time>` beside it, and what can be
@@ -48,6 +53,15 @@ export async function openSound(
   return { environment: open(folder), isRepaired: problems.length > 0 };
 }
 
+/** Notes that the files in `folder` are sound; a store without a valid note is examined when it is opened. */
+export function markClean(folder: string): void {
+  try {
+    writeFileSync(join(folder, CLEAN_FILE), fingerprint(folder));
+  } catch (error) {
+    log('warn', 'the state store could not note its clean end; it will be checked at the next start', { error });
+  }
+}
+
 /** A store is made elsewhere and put in its place whole: an empty file that is found later is a damaged one. */
 async function create(folder: string, open: (folder: string) => Environment): Promise<void> {
   const part = join(folder, PART_FOLDER);
@@ -64,7 +78,7 @@ async function repair(folder: string, problems: readonly string[], open: (folder
   const backup = await newestSound(folder);
   requireRoom(folder, Math.max(sizeOf(file), backup?.sizeBytes ?? 0));
   mkdirSync(part, { recursive: true, mode: 0o700 });
-  const saved = exists(file) ? await save(file, part, backup?.folder) : undefined;
+  const saved = exists(file) ? await saveReadable(file, part, backup?.folder) : undefined;
   const lost = Object.values(saved?.lost ?? {}).reduce((sum, count) => sum + count, 0);
   const isMore = backup !== undefined && backup.records > (saved?.records ?? -1);
   const isBackupBetter = isMore && (saved === undefined || saved.isGuess || lost > FEW_RECORDS);
@@ -74,17 +88,17 @@ async function repair(folder: string, problems: readonly string[], open: (folder
     mkdirSync(part, { mode: 0o700 });
     await open(part).close();
   }
-  const aside = `${folder}.damaged-${timestamp()}`;
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
-  if (exists(file)) link(file, join(aside, DATA_FILE));
-  noteDamage(aside, { problems, ...outcome(saved, isBackupBetter ? backup.folder : undefined) });
+  const keptFolder = `${folder}.damaged-${timestamp()}`;
+  mkdirSync(keptFolder, { recursive: true, mode: 0o700 });
+  if (exists(file)) link(file, join(keptFolder, DATA_FILE));
+  noteDamage(keptFolder, { problems, ...repairResult(saved, isBackupBetter ? backup.folder : undefined) });
   rmSync(join(folder, LOCK_FILE), { force: true });
   renameSync(join(part, DATA_FILE), file);
   rmSync(part, { force: true, recursive: true });
 }
 
 /** What a person is told about a repair. */
-function outcome(saved: Examination | undefined, backup: string | undefined): { result: string } {
+function repairResult(saved: Examination | undefined, backup: string | undefined): { result: string } {
   if (backup !== undefined) return { result: `The backup ${basename(backup)} is used in its place: what was stored later is lost.` };
   if (saved === undefined || saved.records === 0)
     return { result: 'Nothing in it could be read and there is no backup: an empty store is used in its place.' };
@@ -155,4 +169,47 @@ function sizeOf(path: string): number {
 
 function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Says in `keptFolder`, which keeps a damaged state file, what happened to it. */
+function noteDamage(keptFolder: string, { problems, result }: { problems: readonly string[]; result: string }): void {
+  const lines = [`The state file was damaged. ${result}`, '', 'What was found:', ...problems.map((problem) => `- ${problem}`), ''];
+  writeFileSync(join(keptFolder, NOTE), lines.join('\n'), { mode: 0o600 });
+  log('error', `the state file was damaged; it is kept in ${keptFolder}. ${result}`);
+}
+
+/**
+ * What is still to be seen to: the state file was damaged, and the folder that keeps it is there. A person who has looked at the disk
+ * removes or renames the folder. Undefined when there is none.
+ */
+export function unseenDamage(stateFolder: string): string | undefined {
+  const place = dirname(stateFolder);
+  const prefix = `${basename(stateFolder)}.damaged-`;
+  const newest = readdirSync(place)
+    .filter((name) => name.startsWith(prefix))
+    .sort()
+    .at(-1);
+  if (newest === undefined) return undefined;
+  const keptFolder = join(place, newest);
+  return `${firstLine(keptFolder)} It is kept in ${keptFolder}: check the disk, then remove or rename that folder to end this warning.`;
+}
+
+function firstLine(keptFolder: string): string {
+  try {
+    return readFileSync(join(keptFolder, NOTE), 'utf8').split('\n')[0] ?? '';
+  } catch {
+    return 'The state file was damaged.';
+  }
+}
+
+/** Logs what `look` finds to be wrong, now and every ten minutes, until nothing is. Returns the end of it. */
+export function repeatInLog(look: () => string | undefined): () => void {
+  const say = (): void => {
+    const found = look();
+    if (found !== undefined) log('error', found);
+  };
+  say();
+  const timer = setInterval(say, REPEAT_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }

@@ -24,14 +24,14 @@ const JSON_TABLES: ReadonlySet<TableName> = new Set<TableName>([
 ]);
 
 /** The bytes of a record. */
-export function encoded(table: TableName, value: unknown): Uint8Array {
+export function encodeRecord(table: TableName, value: unknown): Uint8Array {
   if (JSON_TABLES.has(table)) return Buffer.from(JSON.stringify(value));
   packr.useBuffer(SCRATCH);
   return Buffer.from(packr.pack(value));
 }
 
 /** The record of bytes, whichever way they were written. Throws for bytes that are neither. */
-export function decoded(bytes: Uint8Array): unknown {
+export function decodeRecord(bytes: Uint8Array): unknown {
   if (bytes[0] !== BRACE || bytes.length === 1) return unpack(bytes);
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }
@@ -42,7 +42,7 @@ const MARK = 0xc1;
 export const SEAL_BYTES = 5;
 
 /** A record's value behind its seal: bytes that a disk changes are noticed, and so is a record that stands under a wrong key. */
-export function sealed(table: TableName, key: StoredKey, value: Uint8Array): Uint8Array {
+export function sealRecord(table: TableName, key: StoredKey, value: Uint8Array): Uint8Array {
   const record = Buffer.allocUnsafeSlow(SEAL_BYTES + value.length);
   record[0] = MARK;
   record.writeUInt32LE(checksum(table, keyBytes(key), value), 1);
@@ -62,7 +62,7 @@ export function isIntact(table: TableName, key: Uint8Array, record: Uint8Array):
 }
 
 /** The value of a record. Throws an `Error` when its seal does not fit. */
-export function unsealed(table: TableName, key: StoredKey, record: Uint8Array): Uint8Array {
+export function unsealRecord(table: TableName, key: StoredKey, record: Uint8Array): Uint8Array {
   if (!isSealed(record)) return record;
   if (!isIntact(table, keyBytes(key), record)) throw new Error(`the record ${JSON.stringify(key)} of ${table} does not fit its checksum`);
   return record.subarray(SEAL_BYTES);

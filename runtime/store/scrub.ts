@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import { breathe } from '../base/loop.js';
 import type { Environment } from './environment.js';
 import { BRANCH, LEAF, NO_PAGE, PageFile, type TableRoot, tableRoot } from './page-file.js';
-import { encoded, sealed } from './record-bytes.js';
+import { encodeRecord, sealRecord } from './record-bytes.js';
 import type { Change, Writer } from './writer.js';
 
 /** Transactions that write nothing new: behind them neither of the two newest snapshots knows a page that was free before. */
@@ -34,7 +34,7 @@ export function scrub(writer: Writer, environment: Environment): Promise<void> {
 }
 
 function mark(count: number): Change {
-  return { table: 'meta', key: MARK, value: sealed('meta', MARK, encoded('meta', count)) };
+  return { table: 'meta', key: MARK, value: sealRecord('meta', MARK, encodeRecord('meta', count)) };
 }
 
 class Scrubbing {

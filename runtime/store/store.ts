@@ -3,27 +3,20 @@ import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import { Backups } from './backups.js';
-import { openDamage, repeatInLog } from './damage.js';
 import { DATA_FILE, type Environment, openEnvironment, type StoredKey } from './environment.js';
 import { examine } from './examination.js';
-import { markClean, openSound } from './integrity.js';
-import { encoded, sealed } from './record-bytes.js';
+import { markClean, openSound, repeatInLog, unseenDamage } from './integrity.js';
+import { encodeRecord, sealRecord } from './record-bytes.js';
 import { scrub } from './scrub.js';
-import { type StoreCounts, Table, type TableOwner } from './table.js';
+import { StoreTables } from './table.js';
 import type { TableName, Tables } from './tables.js';
 import { type Chain, type Change, Writer } from './writer.js';
 
-export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
-export type { NamedModelRecord, StoredResponse } from './client-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
-export type { ConversationFile, ConversationKey, ConversationMessage, ConversationRecord } from './conversation-records.js';
-export type { EventKey, StoredEvent } from './event-records.js';
-export type { MemoryKey, MemoryLineKey, MemoryStoreRecord } from './memory-records.js';
 /** Records that users of the store hold. */
+export type * from './records.js';
 export type { SessionKey, SessionRecord } from './tables.js';
-export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
-
 export type { Chain } from './writer.js';
 
 /** Collects the changes of one write. */
@@ -32,7 +25,7 @@ export class Batch {
 
   /** Stores a value; what it refers to is encoded at once and may change afterwards. */
   put<Name extends TableName>(table: Name, key: Tables[Name]['key'], value: Tables[Name]['value']): void {
-    this.changes.push({ table, key: key as StoredKey, value: sealed(table, key as StoredKey, encoded(table, value)) });
+    this.changes.push({ table, key: key as StoredKey, value: sealRecord(table, key as StoredKey, encodeRecord(table, value)) });
   }
 
   /** Removes a record, if there is one. */
@@ -42,44 +35,7 @@ export class Batch {
 }
 
 /** Everything but configuration and uploads: typed tables in one LMDB environment under `{dataDir}/state`. */
-export class Store {
-  readonly meta: Table<'meta'>;
-  readonly sessions: Table<'sessions'>;
-  readonly turns: Table<'turns'>;
-  readonly trash: Table<'trash'>;
-  readonly tasks: Table<'tasks'>;
-  readonly taskItems: Table<'taskItems'>;
-  readonly collections: Table<'collections'>;
-  readonly documents: Table<'documents'>;
-  readonly chunks: Table<'chunks'>;
-  readonly vectors: Table<'vectors'>;
-  readonly chunkIds: Table<'chunkIds'>;
-  readonly waste: Table<'waste'>;
-  readonly namespaceOwners: Table<'namespaceOwners'>;
-  readonly buffers: Table<'buffers'>;
-  readonly segments: Table<'segments'>;
-  readonly detectors: Table<'detectors'>;
-  readonly detectorModels: Table<'detectorModels'>;
-  readonly eventHeads: Table<'eventHeads'>;
-  readonly events: Table<'events'>;
-  readonly eventConfigs: Table<'eventConfigs'>;
-  readonly pausedTurns: Table<'pausedTurns'>;
-  readonly pausedStates: Table<'pausedStates'>;
-  readonly memoryStores: Table<'memoryStores'>;
-  readonly memories: Table<'memories'>;
-  readonly memoryLines: Table<'memoryLines'>;
-  readonly memoryNotes: Table<'memoryNotes'>;
-  readonly memoryTrash: Table<'memoryTrash'>;
-  readonly namedModels: Table<'namedModels'>;
-  readonly responses: Table<'responses'>;
-  readonly responseSizes: Table<'responseSizes'>;
-  readonly conversations: Table<'conversations'>;
-  readonly conversationOrder: Table<'conversationOrder'>;
-  readonly conversationMessages: Table<'conversationMessages'>;
-  readonly conversationFiles: Table<'conversationFiles'>;
-  readonly conversationTrash: Table<'conversationTrash'>;
-  readonly questions: Table<'questions'>;
-  readonly counts: StoreCounts = { read: 0, written: 0 };
+export class Store extends StoreTables {
   readonly #environment: Environment;
   readonly #writer: Writer;
   readonly #folder: string;
@@ -95,48 +51,11 @@ export class Store {
 
   /** Use `openStore`. */
   constructor(environment: Environment, folder: string) {
+    super(environment);
     this.#environment = environment;
     this.#folder = folder;
     this.#writer = new Writer(environment);
-    this.#backups = new Backups(environment, folder, { written: () => this.counts.written, damaged: (reason) => this.#noteDamage(reason) });
-    const { tables } = environment;
-    const owner: TableOwner = { counts: this.counts, damaged: (reason) => this.#noteDamage(reason.message) };
-    this.meta = new Table('meta', tables.meta, owner);
-    this.sessions = new Table('sessions', tables.sessions, owner);
-    this.turns = new Table('turns', tables.turns, owner);
-    this.trash = new Table('trash', tables.trash, owner);
-    this.tasks = new Table('tasks', tables.tasks, owner);
-    this.taskItems = new Table('taskItems', tables.taskItems, owner);
-    this.collections = new Table('collections', tables.collections, owner);
-    this.documents = new Table('documents', tables.documents, owner);
-    this.chunks = new Table('chunks', tables.chunks, owner);
-    this.vectors = new Table('vectors', tables.vectors, owner);
-    this.chunkIds = new Table('chunkIds', tables.chunkIds, owner);
-    this.waste = new Table('waste', tables.waste, owner);
-    this.namespaceOwners = new Table('namespaceOwners', tables.namespaceOwners, owner);
-    this.buffers = new Table('buffers', tables.buffers, owner);
-    this.segments = new Table('segments', tables.segments, owner);
-    this.detectors = new Table('detectors', tables.detectors, owner);
-    this.detectorModels = new Table('detectorModels', tables.detectorModels, owner);
-    this.eventHeads = new Table('eventHeads', tables.eventHeads, owner);
-    this.events = new Table('events', tables.events, owner);
-    this.eventConfigs = new Table('eventConfigs', tables.eventConfigs, owner);
-    this.pausedTurns = new Table('pausedTurns', tables.pausedTurns, owner);
-    this.pausedStates = new Table('pausedStates', tables.pausedStates, owner);
-    this.memoryStores = new Table('memoryStores', tables.memoryStores, owner);
-    this.memories = new Table('memories', tables.memories, owner);
-    this.memoryLines = new Table('memoryLines', tables.memoryLines, owner);
-    this.memoryNotes = new Table('memoryNotes', tables.memoryNotes, owner);
-    this.memoryTrash = new Table('memoryTrash', tables.memoryTrash, owner);
-    this.namedModels = new Table('namedModels', tables.namedModels, owner);
-    this.responses = new Table('responses', tables.responses, owner);
-    this.responseSizes = new Table('responseSizes', tables.responseSizes, owner);
-    this.conversations = new Table('conversations', tables.conversations, owner);
-    this.conversationOrder = new Table('conversationOrder', tables.conversationOrder, owner);
-    this.conversationMessages = new Table('conversationMessages', tables.conversationMessages, owner);
-    this.conversationFiles = new Table('conversationFiles', tables.conversationFiles, owner);
-    this.conversationTrash = new Table('conversationTrash', tables.conversationTrash, owner);
-    this.questions = new Table('questions', tables.questions, owner);
+    this.#backups = new Backups(environment, folder, { written: () => this.counts.written, damaged: (reason) => this.damaged(reason) });
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 
@@ -149,21 +68,21 @@ export class Store {
     const batch = new Batch();
     const filling = fill(batch);
     if (filling !== undefined) await filling;
-    await this.#noted(this.#writer.write(batch.changes, chain));
+    await this.#withTrouble(this.#writer.write(batch.changes, chain));
     this.#trouble = undefined;
     this.counts.written += batch.changes.length;
   }
 
   /**
    * Sees to it that a value of about `sizeBytes` can be stored soon, so that work whose result could not be kept is not begun. Rejects as
-   * `write` does; a write may still fail when others take the room meanwhile.
+   * `write` does; a write may still fail when others take the space meanwhile.
    */
   expect(sizeBytes: number): Promise<void> {
-    return this.#noted(this.#writer.expect(sizeBytes));
+    return this.#withTrouble(this.#writer.expect(sizeBytes));
   }
 
   /**
-   * What `/health` says: unhealthy from a write that failed, or for which there was no room, until one succeeds; degraded while a damaged file
+   * What `/health` says: unhealthy from a write that failed, or for which there was no space, until one succeeds; degraded while a damaged file
    * waits for a person to see to it.
    */
   health(): { status: 'healthy' | 'degraded' | 'unhealthy'; message: string } {
@@ -190,7 +109,7 @@ export class Store {
   scrub(): Promise<void> {
     this.#nextScrub ??= this.#scrubbing.then(async () => {
       this.#nextScrub = undefined;
-      await this.#noted(scrub(this.#writer, this.#environment));
+      await this.#withTrouble(scrub(this.#writer, this.#environment));
       await this.backup(1);
     });
     this.#scrubbing = this.#nextScrub.catch(() => undefined);
@@ -208,7 +127,14 @@ export class Store {
     return this.#closing;
   }
 
-  async #noted(work: Promise<void>): Promise<void> {
+  /** Notes that something in the file is damaged: `/health` and the log say so from now on. */
+  protected override damaged(reason: string): void {
+    if (this.#damage !== undefined) return;
+    this.#damage = `The state file in ${this.#folder} is damaged (${reason}). Start the daemon again: it then repairs the file and says what was lost.`;
+    log('error', this.#damage);
+  }
+
+  async #withTrouble(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (failure) {
@@ -218,13 +144,7 @@ export class Store {
   }
 
   #openDamage(): string | undefined {
-    return this.#damage ?? openDamage(this.#folder);
-  }
-
-  #noteDamage(reason: string): void {
-    if (this.#damage !== undefined) return;
-    this.#damage = `The state file in ${this.#folder} is damaged (${reason}). Start the daemon again: it then repairs the file and says what was lost.`;
-    log('error', this.#damage);
+    return this.#damage ?? unseenDamage(this.#folder);
   }
 
   async #close(): Promise<void> {

@@ -11,7 +11,7 @@ import {
   type TableRoot,
   tableRoot,
 } from './page-file.js';
-import { decoded, isIntact, isSealed, SEAL_BYTES } from './record-bytes.js';
+import { decodeRecord, isIntact, isSealed, SEAL_BYTES } from './record-bytes.js';
 import { TABLE_NAMES, type TableName } from './tables.js';
 
 /** Problems that are told one by one. */
@@ -316,7 +316,7 @@ function isReadable(table: TableName, key: Uint8Array, record: Uint8Array): bool
   // A record of format 2, unless the mark of its seal is what was damaged.
   if (record.length >= SEAL_BYTES && isIntact(table, key, record)) return false;
   try {
-    decoded(record);
+    decodeRecord(record);
     return true;
   } catch {
     return false;

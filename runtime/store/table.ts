@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
-import { isPossibleKey, type Range, type RawTable, type StoredKey } from './environment.js';
-import { decoded, unsealed } from './record-bytes.js';
-import type { TableName, Tables } from './tables.js';
+import { type Environment, isPossibleKey, type Range, type RawTable, type StoredKey } from './environment.js';
+import { decodeRecord, unsealRecord } from './record-bytes.js';
+import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
 
 /** How many records were read and written since the store was opened. */
 export interface StoreCounts {
@@ -15,13 +15,6 @@ export interface Entry<Name extends TableName> {
   value: Tables[Name]['value'];
 }
 
-/** What the tables of one store share. */
-export interface TableOwner {
-  readonly counts: StoreCounts;
-  /** Called when a record turns out to be damaged. */
-  damaged(reason: Error): void;
-}
-
 /**
  * Reads one table. Each call sees everything whose write has resolved, and holds no read transaction when it returns. Throws `internal`
  * for a record that the disk has changed.
@@ -29,19 +22,21 @@ export interface TableOwner {
 export class Table<Name extends TableName> {
   readonly #name: Name;
   readonly #raw: RawTable;
-  readonly #owner: TableOwner;
+  readonly #counts: StoreCounts;
+  readonly #damaged: (reason: string) => void;
 
-  constructor(name: Name, raw: RawTable, owner: TableOwner) {
+  constructor(name: Name, raw: RawTable, counts: StoreCounts, damaged: (reason: string) => void) {
     this.#name = name;
     this.#raw = raw;
-    this.#owner = owner;
+    this.#counts = counts;
+    this.#damaged = damaged;
   }
 
   /** The value under a key, decoded anew each time. */
   get(key: Tables[Name]['key']): Tables[Name]['value'] | undefined {
     const record = isPossibleKey(key as StoredKey) ? this.#raw.get(key as StoredKey) : undefined;
     if (record === undefined) return undefined;
-    this.#owner.counts.read += 1;
+    this.#counts.read += 1;
     return this.#value(key as StoredKey, record);
   }
 
@@ -51,7 +46,7 @@ export class Table<Name extends TableName> {
     if (!isPossibleRange(range)) return entries;
     for (const { key, value } of this.#raw.getRange(range))
       entries.push({ key: key as Tables[Name]['key'], value: this.#value(key, value) });
-    this.#owner.counts.read += entries.length;
+    this.#counts.read += entries.length;
     return entries;
   }
 
@@ -62,9 +57,9 @@ export class Table<Name extends TableName> {
 
   #value(key: StoredKey, record: Uint8Array): Tables[Name]['value'] {
     try {
-      return decoded(unsealed(this.#name, key, record)) as Tables[Name]['value'];
+      return decodeRecord(unsealRecord(this.#name, key, record)) as Tables[Name]['value'];
     } catch (cause) {
-      this.#owner.damaged(cause as Error);
+      this.#damaged((cause as Error).message);
       throw new Failure(
         'internal',
         'The state store has a damaged record. Start the daemon again: it then repairs the store and says what was lost.',
@@ -80,3 +75,22 @@ export class Table<Name extends TableName> {
 function isPossibleRange({ start, end }: Range): boolean {
   return [start, end].every((bound) => bound === undefined || isPossibleKey(bound));
 }
+
+/** A table for each name of `TABLE_NAMES`. */
+type Readers = { readonly [Name in TableName]: Table<Name> };
+
+/** The open tables of a store, each as a property under its name, and what they count together. `damaged` is told of each record that the disk has changed. */
+abstract class NamedTables {
+  readonly counts: StoreCounts = { read: 0, written: 0 };
+
+  constructor({ tables }: Environment) {
+    const damaged = (reason: string): void => this.damaged(reason);
+    for (const name of TABLE_NAMES)
+      Object.defineProperty(this, name, { value: new Table(name, tables[name], this.counts, damaged), enumerable: true });
+  }
+
+  protected abstract damaged(reason: string): void;
+}
+
+/** `NamedTables` with the types of its properties, which TypeScript cannot tell from a loop. */
+export const StoreTables = NamedTables as abstract new (environment: Environment) => NamedTables & Readers;

@@ -1,18 +1,33 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { StoredQuestion } from '../../schemas/generated/core/questions.js';
-import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
-import type { NamedModelRecord, StoredResponse } from './client-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
 import type {
+  ChunkRecord,
+  CollectionRecord,
   ConversationFile,
   ConversationKey,
   ConversationMessage,
   ConversationOrderKey,
   ConversationRecord,
-} from './conversation-records.js';
-import type { EventHead, EventKey, StoredEvent } from './event-records.js';
-import type { MemoryKey, MemoryLineKey, MemoryRecordKey, MemoryStoreRecord, StoredMemory } from './memory-records.js';
-import type { ItemKey, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
+  DatabaseKey,
+  DocumentRecord,
+  EventHead,
+  EventKey,
+  ItemKey,
+  ItemRecord,
+  MemoryKey,
+  MemoryLineKey,
+  MemoryRecordKey,
+  MemoryStoreRecord,
+  NamedModelRecord,
+  RowKey,
+  StoredEvent,
+  StoredMemory,
+  StoredResponse,
+  TaskKey,
+  TaskRecord,
+  WasteRecord,
+} from './records.js';
 
 /** A session's address; an id means nothing outside its project. */
 export type SessionKey = readonly [namespace: string, project: string, id: string];

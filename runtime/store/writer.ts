@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
+import { diskFull, SpaceReserve } from './disk-space.js';
 import type { CommitPromise, Environment, StoredKey } from './environment.js';
-import { diskFull, Room } from './room.js';
 import type { TableName } from './tables.js';
 
 /** Writes that may wait before new ones are refused. */
@@ -39,7 +39,7 @@ interface Waiting {
  */
 export class Writer {
   readonly #environment: Environment;
-  readonly #room: Room;
+  readonly #space: SpaceReserve;
   #waiting: Waiting[] = [];
   /** What is done between two transactions. Settles its own promise and never rejects. */
   #between: (() => Promise<void>)[] = [];
@@ -48,7 +48,7 @@ export class Writer {
 
   constructor(environment: Environment) {
     this.#environment = environment;
-    this.#room = new Room(environment.file, environment.usage);
+    this.#space = new SpaceReserve(environment.file, environment.usage);
   }
 
   /** Throws `busy` when too much waits, `disk_full` or `unavailable` when the disk refuses; nothing of the group is then stored. */
@@ -64,7 +64,7 @@ export class Writer {
   /** Sees to it that a value of this size can be stored, as far as that can be known before; throws as `write` does where it cannot. */
   async expect(valueSize: number): Promise<void> {
     try {
-      if (await this.#room.fits(valueSize)) return;
+      if (await this.#space.fits(valueSize)) return;
     } catch (cause) {
       throw failureOf(cause);
     }
@@ -88,7 +88,7 @@ export class Writer {
     if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
     return new Promise((resolve, reject) => {
       const commit = async (changes: readonly Change[]): Promise<void> => {
-        await this.#room.reserve(changes.map(({ value }) => value?.length ?? 0));
+        await this.#space.reserve(changes.map(({ value }) => value?.length ?? 0));
         await this.#commit(changes);
       };
       this.#between.push(() => work(commit).then(resolve, (cause: unknown) => reject(failureOf(cause))));
@@ -133,7 +133,7 @@ export class Writer {
     }
     if (groups.length === 0) return;
     try {
-      await this.#room.reserve(groups.flatMap((group) => group.sizes));
+      await this.#space.reserve(groups.flatMap((group) => group.sizes));
       const changes = groups.flatMap((group) => group.changes);
       if (changes.length > 0) await this.#commit(changes);
       for (const group of groups) group.resolve();

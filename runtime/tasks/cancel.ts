@@ -6,7 +6,7 @@ import type { TaskKind } from './contract.js';
 import type { Journal } from './journal.js';
 
 /** Waits for the running items of a cancelled task, then takes back what its items have done, one by one; never rejects. When the queue closes it stops. */
-export async function cleanUp(task: ActiveTask, kind: TaskKind | undefined, journal: Journal): Promise<void> {
+export async function revertItems(task: ActiveTask, kind: TaskKind | undefined, journal: Journal): Promise<void> {
   await Promise.all([...task.running.values()].map(({ ended }) => ended));
   const cleanup: Cleanup = { reverted: 0, failed: 0, errors: [] };
   for (const [index, { outcome, touched, key, name }] of task.items.entries()) {
@@ -30,13 +30,13 @@ export async function cleanUp(task: ActiveTask, kind: TaskKind | undefined, jour
 }
 
 /** The answer to a cancellation that did something. */
-export function cancelled(id: string, record: TaskRecord): CancelReply {
+export function cancelledReply(id: string, record: TaskRecord): CancelReply {
   const { pending, running, cleanup } = record.cancelled!;
   return { ...reply(id, messageOf(cleanup), cleanup), cancelled: true, pending_tasks_cancelled: pending, running_tasks_at_cancel: running };
 }
 
 /** The answer to a further cancellation. `now` counts what is not done yet. */
-export function alreadyCancelled(id: string, record: TaskRecord, now: { pending: number; running: number }): CancelReply {
+export function alreadyCancelledReply(id: string, record: TaskRecord, now: { pending: number; running: number }): CancelReply {
   return {
     ...reply(id, 'Task already cancelled', record.cancelled!.cleanup),
     cancelled: true,
@@ -47,7 +47,7 @@ export function alreadyCancelled(id: string, record: TaskRecord, now: { pending:
 }
 
 /** The answer to a cancellation that came too late. */
-export function alreadyCompleted(id: string, outcome: 'success' | 'failure'): CancelReply {
+export function alreadyCompletedReply(id: string, outcome: 'success' | 'failure'): CancelReply {
   return { ...reply(id, `Task already ${outcome}`, undefined), already_completed: true };
 }
 

@@ -1,9 +1,8 @@
 import type { OpenTask, Task } from '../../schemas/generated/core/tasks.js';
 import type { JsonObject } from '../base/json.js';
 import type { ItemRecord, TaskKey, TaskRecord } from '../store/store.js';
-import type { ActiveTask } from './active.js';
+import { type ActiveTask, paceOf } from './active.js';
 import { MAX_LISTED_FILES } from './limits.js';
-import { paceOf } from './progress.js';
 import { isSkipped } from './worker.js';
 
 const CANCELLED = 'Cancelled before it was done.';
@@ -17,7 +16,7 @@ export function taskView(key: TaskKey, record: TaskRecord, items: readonly ItemR
   return {
     task_id: key[2],
     state,
-    meta: state === 'PENDING' ? null : meta(key[2], record, items, live),
+    meta: state === 'PENDING' ? null : progressMeta(key[2], record, items, live),
     result: isFinal ? (items.length === 0 && record.result ? record.result : groupResult(items)) : null,
     error: state === 'FAILURE' ? `${failed.length} of ${items.length} tasks failed` : null,
     traceback: state === 'FAILURE' ? failed.map((item) => `${item.name}: ${reasonOf(item)}`).join('\n') : null,
@@ -66,7 +65,7 @@ function reasonOf(item: ItemRecord): string {
   return item.error ?? String(error ?? reason ?? 'unknown reason');
 }
 
-function meta(id: string, record: TaskRecord, items: readonly ItemRecord[], live: ActiveTask | undefined): JsonObject {
+function progressMeta(id: string, record: TaskRecord, items: readonly ItemRecord[], live: ActiveTask | undefined): JsonObject {
   const current = items.filter((item) => item.state === 'done' || item.state === 'failed').length;
   const total = items.length;
   const listed = items.length <= MAX_LISTED_FILES ? [...items.keys()] : mostTelling(items);

@@ -4,11 +4,10 @@ import type { CancelReply, OpenTask, Task } from '../../schemas/generated/core/t
 import { log } from '../base/log.js';
 import type { ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { ActiveTask } from './active.js';
-import { alreadyCancelled, alreadyCompleted, cancelled, cleanUp } from './cancel.js';
+import { alreadyCancelledReply, alreadyCompletedReply, cancelledReply, revertItems } from './cancel.js';
 import type { TaskKind, TaskSpec } from './contract.js';
-import { Journal } from './journal.js';
+import { Journal, Retention } from './journal.js';
 import { type Backoff, CANCEL_WAIT_MS, CONCURRENCY, MAX_ITEMS, MAX_OPEN_TASKS, RETRY_BACKOFF } from './limits.js';
-import { Retention } from './retention.js';
 import { itemView, openTaskView, taskView } from './task-view.js';
 import { type Around, Worker } from './worker.js';
 
@@ -122,11 +121,11 @@ export class Tasks {
       throw new Failure('not_found', `Task ${id} not found or cannot be cancelled: only group tasks of ${namespace}/${project} can.`);
     }
     if (!task) {
-      if (record.cancelled) return alreadyCancelled(id, record, { pending: 0, running: 0 });
+      if (record.cancelled) return alreadyCancelledReply(id, record, { pending: 0, running: 0 });
       const hasFailed = taskView(key, record, this.#journal.items(id)).state === 'FAILURE';
-      return alreadyCompleted(id, hasFailed ? 'failure' : 'success');
+      return alreadyCompletedReply(id, hasFailed ? 'failure' : 'success');
     }
-    if (record.cancelled) return alreadyCancelled(id, record, { pending: task.waiting, running: task.running.size });
+    if (record.cancelled) return alreadyCancelledReply(id, record, { pending: task.waiting, running: task.running.size });
     if (task.ended === task.items.length) {
       // Nothing is left to cancel; the end is being stored.
       await task.finished;
@@ -144,7 +143,7 @@ export class Tasks {
     }
     for (const { controller } of task.running.values()) controller.abort(new Failure('unavailable', 'The task was cancelled.'));
     await this.#cleanUp(task, CANCEL_WAIT_MS);
-    return cancelled(id, task.record);
+    return cancelledReply(id, task.record);
   }
 
   /** Ends and forgets everything of a project that is deleted. */
@@ -218,7 +217,7 @@ export class Tasks {
 
   /** Takes back what a cancelled task has done; returns after `waitMs` at most, while it goes on. */
   async #cleanUp(task: ActiveTask, waitMs = 0): Promise<void> {
-    task.cleanup ??= cleanUp(task, this.#kinds[task.record.kind], this.#journal).then(() => {
+    task.cleanup ??= revertItems(task, this.#kinds[task.record.kind], this.#journal).then(() => {
       if (task.erased || task.record.phase !== 'finished') return;
       this.#worker.drop(task);
       this.#ended(task);

@@ -1,11 +1,10 @@
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { ItemOutcome, ItemRecord } from '../store/store.js';
-import type { ActiveTask, Run } from './active.js';
+import { type ActiveTask, logProgress, type Run } from './active.js';
 import type { RunContext, TaskKind } from './contract.js';
 import type { Journal } from './journal.js';
 import { type Backoff, CLOSE_WAIT_MS, delayMs, MAX_ATTEMPTS, MAX_INTERRUPTIONS, STORE_BACKOFF } from './limits.js';
-import { logProgress } from './progress.js';
 
 /** Failures that may be gone at the next attempt. */
 const PASSING: ReadonlySet<FailureKind> = new Set(['unavailable', 'timed_out', 'busy', 'too_many', 'disk_full']);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Lazy } from '../base/lazy.js';
 import { log } from '../base/log.js';
+import { Lazy } from '../base/once.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Files } from '../files/files.js';
 import type { KvCache } from '../kv-cache/kv-cache.js';

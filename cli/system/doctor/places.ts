@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { humanSize } from '../../../runtime/base/sizes.js';
+import { humanSize } from '../../../runtime/base/files.js';
 import type { Finding } from '../../../runtime/machine/findings.js';
 import type { MachineReader } from '../../../runtime/machine/reader.js';
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { humanSize } from '../../../runtime/base/sizes.js';
+import { humanSize } from '../../../runtime/base/files.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/config/atomic-write.js';
 import { Failure } from '../../../schemas/errors.js';
 import { lockDataDir } from '../data-directory.js';

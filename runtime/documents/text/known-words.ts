@@ -1,4 +1,4 @@
-import { latest } from './latest.js';
+import { rememberLatest } from '../../base/once.js';
 import { syllablesOf } from './syllables.js';
 import { wordsOf } from './words.js';
 
@@ -42,4 +42,4 @@ function knownWord(word: string): KnownWord {
 }
 
 /** What is known of each of the words of a text. */
-export const knownWordsOf = latest((text: string): readonly KnownWord[] => wordsOf(text).map((word) => knownWord(word.text)));
+export const knownWordsOf = rememberLatest((text: string): readonly KnownWord[] => wordsOf(text).map((word) => knownWord(word.text)));

@@ -1,4 +1,4 @@
-import { latest } from './latest.js';
+import { rememberLatest } from '../../base/once.js';
 
 /** One line of a text without its line end; `number` counts from 1. */
 export interface Line {
@@ -11,7 +11,7 @@ export interface Line {
 const LINE_END = /\r\n|\n|\r/g;
 
 /** The lines of a text; one that ends with a line end has no empty line behind it. */
-export const linesOf = latest((text: string): readonly Line[] => {
+export const linesOf = rememberLatest((text: string): readonly Line[] => {
   const found: Line[] = [];
   let start = 0;
   for (const match of text.matchAll(LINE_END)) {

@@ -1,4 +1,4 @@
-import { latest } from './latest.js';
+import { rememberLatest } from '../../base/once.js';
 import type { Span } from './words.js';
 
 /** Words that end with a full stop without ending a sentence. */
@@ -58,7 +58,7 @@ function pushTrimmed(text: string, start: number, end: number, into: Span[]): vo
  * The sentences of a text in order, without the space around them. A sentence ends at a stop (not at abbreviations, initials and
  * numbers), at a blank line, and before and after a line that is a heading, list item, table row or quote. Linear.
  */
-export const sentencesOf = latest((text: string): readonly Span[] => {
+export const sentencesOf = rememberLatest((text: string): readonly Span[] => {
   const found: Span[] = [];
   let from = 0;
   for (const match of text.matchAll(BREAK)) {

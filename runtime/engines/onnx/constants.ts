@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { readEntry } from '../../formats/onnx/graph-file.js';
 import type { ProtoField, ProtoFile } from '../../formats/onnx/protobuf.js';
-import { halfToNumber } from './float16.js';
+import { halfTable } from './float16.js';
 
 const NAME_LIMIT = 4096;
 const RANK_LIMIT = 64;
@@ -27,11 +27,9 @@ const ELEMENTS: Readonly<Record<number, { readonly bytes: number; read(bytes: By
   11: { bytes: 8, read: ({ buffer }) => new Float64Array(buffer), of: (values) => values },
 }; // biome-ignore format: one type a line
 
-let halfValues: Float32Array | undefined;
-
 /** 16-bit floats by a table of them all: matrices have millions. */
 function halves(bits: ArrayLike<number>): Float32Array {
-  halfValues ??= Float32Array.from({ length: 2 ** 16 }, (_, at) => halfToNumber(at));
+  const halfValues = halfTable();
   const out = new Float32Array(bits.length);
   for (let at = 0; at < bits.length; at += 1) out[at] = halfValues[bits[at]!]!;
   return out;

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import { once } from '../../base/once.js';
 import type { Tensor } from './contract.js';
 
 const SIGN = 0x8000;
@@ -16,6 +17,9 @@ export function halfToNumber(bits: number): number {
   if (exponent === 0) return sign * fraction * 2 ** (1 - BIAS - EXPONENT_BITS);
   return sign * (1 + fraction / 2 ** EXPONENT_BITS) * 2 ** (exponent - BIAS);
 }
+
+/** The value of each 16-bit float by its bits, made at the first use: for those who turn millions. */
+export const halfTable = once((): Float32Array => Float32Array.from({ length: 2 ** 16 }, (_none, bits) => halfToNumber(bits)));
 
 const bits = new Uint32Array(1);
 const value = new Float32Array(bits.buffer);

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
+import { once } from '../../base/once.js';
 import { fileName } from '../../formats/file-names.js';
 import { graphFault, inspectGraph } from '../../formats/onnx/graph-file.js';
 import { openBeside } from '../../formats/onnx/outside-weights.js';
@@ -32,12 +33,10 @@ const ARRAYS: Readonly<Record<TensorType, readonly { readonly name: string }[]>>
   bool: [Uint8Array],
 };
 
-let loaded: Promise<Ort> | undefined;
-
 /** ONNX Runtime, once; it sends no telemetry. */
-function onnxRuntime(): Promise<Ort> {
+const onnxRuntime = once((): Promise<Ort> => {
   process.env.ORT_DISABLE_TELEMETRY = '1';
-  loaded ??= import('onnxruntime-node').then(
+  return import('onnxruntime-node').then(
     (found) => (found as { default?: Ort }).default ?? found,
     (error: unknown) => {
       throw new Failure('unavailable', 'ONNX Runtime cannot be loaded on this machine; install its package again (npm ci).', {
@@ -46,8 +45,7 @@ function onnxRuntime(): Promise<Ort> {
       });
     },
   );
-  return loaded;
-}
+});
 
 /**
  * Opens a graph; for host processes only, since loading and running block the thread. Throws `not_found` for no file, `invalid` for a file

@@ -1,11 +1,9 @@
-import { halfToNumber, numberToHalf } from '../onnx/float16.js';
+import { halfTable, numberToHalf } from '../onnx/float16.js';
 
 /** Values of a block of Q8_0, and its bytes: a 16-bit float that they are multiplied with, and a byte for each. */
 export const BLOCK = 32;
 const BLOCK_BYTES = 34;
 const MOST = 127;
-
-let halves: Float32Array | undefined;
 
 /** Values in the types that CTranslate2 writes as 32-bit floats. `scales` are those of the rows of bytes, which they were multiplied with. */
 export function toFloats(bytes: Buffer, type: 'f32' | 'f16' | 'bf16' | 'i8', width: number, scales?: Float32Array): Float32Array {
@@ -14,8 +12,7 @@ export function toFloats(bytes: Buffer, type: 'f32' | 'f16' | 'bf16' | 'i8', wid
   const aligned = byteOffset % 4 === 0 ? { buffer, byteOffset } : { buffer: Uint8Array.from(bytes).buffer, byteOffset: 0 };
   if (type === 'f32') return new Float32Array(aligned.buffer, aligned.byteOffset, length / 4);
   if (type === 'f16') {
-    halves ??= Float32Array.from({ length: 65_536 }, (_, i) => halfToNumber(i));
-    const table = halves;
+    const table = halfTable();
     return Float32Array.from(new Uint16Array(aligned.buffer, aligned.byteOffset, length / 2), (half) => table[half]!);
   }
   if (type === 'bf16') {

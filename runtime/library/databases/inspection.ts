@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { CompactReply, DocumentRecord, HealthReply, ReindexReply, StatsReply } from '../../../schemas/generated/core/rag.js';
-import { humanSize } from '../../base/sizes.js';
+import { humanSize } from '../../base/files.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { ProviderHealth } from '../../providers/contract.js';
 import type { Embedder } from '../../rag/embedders/contract.js';

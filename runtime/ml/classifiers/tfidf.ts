@@ -1,5 +1,5 @@
-import { mixed, step } from '../../base/hash.js';
 import { breathe } from '../../base/loop.js';
+import { finishHash, hashStep } from '../../documents/text/words.js';
 
 /** Features of a classifier on TF-IDF vectors: as many as its fit has room for, within these bounds. */
 const [LEAST_FEATURES, MOST_FEATURES] = [1023, 4095];
@@ -32,16 +32,16 @@ function unitAt(text: string, at: number): number {
 /** Is told a feature of a text, by its number, and how often more it occurs. */
 type Visit = (feature: number, times: number) => void;
 
-const featureOf = (hash: number): number => mixed(hash) >>> (32 - BITS);
+const featureOf = (hash: number): number => finishHash(hash) >>> (32 - BITS);
 
 /** Visits the n-grams of a word, or of its beginning or end, that begin at a place. */
 function visitGrams(text: string, from: number, visit: Visit): void {
   const first = unitAt(text, from);
-  let hash = step(GRAM_SEED, first);
+  let hash = hashStep(GRAM_SEED, first);
   for (let size = LEAST; size <= MOST && from + size <= text.length + 1; size += 1) {
     const unit = unitAt(text, from + size - 1);
     if (unit === SPACE && first === SPACE && size === LEAST) return;
-    hash = step(hash, unit);
+    hash = hashStep(hash, unit);
     visit(featureOf(hash), 1);
     if (unit === SPACE) return;
   }
@@ -54,7 +54,7 @@ async function visitFeatures(text: string, visit: Visit, signal: AbortSignal): P
   for (let at = -1; at <= plain.length; at += 1) {
     visitGrams(plain, at, visit);
     const unit = unitAt(plain, at);
-    if (unit !== SPACE) word = step(word, unit);
+    if (unit !== SPACE) word = hashStep(word, unit);
     else {
       if (unitAt(plain, at - 1) !== SPACE) visit(featureOf(word), WHOLE);
       word = WORD_SEED;

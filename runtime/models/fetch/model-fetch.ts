@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
+import { humanSize } from '../../base/files.js';
 import { log } from '../../base/log.js';
-import { humanSize } from '../../base/sizes.js';
 import type { DownloadEvent } from './events.js';
 import type { Hub } from './hub.js';
 import type { DownloadPlan } from './plan.js';

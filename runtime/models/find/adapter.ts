@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../../schemas/errors.js';
-import { fileOf } from '../../base/paths.js';
+import { realFile } from '../../base/files.js';
 import type { AdapterUse } from '../../engines/contracts/language.js';
 import { checkAdapter } from '../../formats/gguf/adapter.js';
 import { type GgufHeader, ggufHeader } from '../../formats/gguf/header.js';
@@ -21,7 +21,7 @@ interface AdapterName {
 async function fileOfAdapter(name: string, places: ModelPlaces): Promise<string> {
   try {
     const { weights } = await findGguf(name, places);
-    return await fileOf(weights[0]);
+    return await realFile(weights[0]);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'not_found') throw error;
     const looked = (error.fields?.looked_in as readonly string[] | undefined) ?? [];

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { fileOf } from '../../base/paths.js';
+import { realFile } from '../../base/files.js';
 import type { EncoderTask } from '../../engines/contracts/encoder.js';
 import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile } from '../../formats/gguf-names.js';
@@ -27,7 +27,7 @@ export async function encoderSource({ weights: [model], folder }: FoundModel): P
       () => 0,
     );
   const times = await Promise.all([model, join(folder, 'tokenizer.json')].map(writtenAt));
-  return [await fileOf(model), ...times].join(' ');
+  return [await realFile(model), ...times].join(' ');
 }
 
 /** Throws `bad_request` for what no GGUF model does; whether a file ranks is told by its header, when it is loaded. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { expandHome, isInside, staysInside } from '../../base/paths.js';
+import { expandHome, isInside, resolvesInside } from '../../base/files.js';
 import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile, quantisationOf } from '../../formats/gguf-names.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
@@ -49,7 +49,7 @@ async function pathOf(name: string, places: ModelPlaces): Promise<string> {
     { code: 'InvalidModelName' },
   );
   if (!isInside(places.folder, path)) throw refusal;
-  if (!(await staysInside(places.folder, path)))
+  if (!(await resolvesInside(places.folder, path)))
     throw new Failure(
       'bad_request',
       `Model file ${path} is a link that leads out of ${places.folder}; name what it leads to by its absolute path.`,

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { expandHome, staysInside } from '../../base/paths.js';
+import { expandHome, resolvesInside } from '../../base/files.js';
 
 /** Folders and files looked at in one repository. */
 const ENTRY_LIMIT = 2000;
@@ -40,7 +40,7 @@ async function isUsable(path: string, roots: readonly string[]): Promise<boolean
   try {
     const facts = await stat(path);
     if (!facts.isFile() || facts.size === 0) return false;
-    for (const root of roots) if (await staysInside(root, path)) return true;
+    for (const root of roots) if (await resolvesInside(root, path)) return true;
     return false;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { staysInside } from '../../base/paths.js';
+import { resolvesInside } from '../../base/files.js';
 import { isImportanceMatrix, opensModel } from '../../formats/gguf-names.js';
 import { filesBelow } from './hub-cache.js';
 import { isNameable } from './names.js';
@@ -34,7 +34,7 @@ function folderWith(files: readonly string[]): OwnFolder {
 /** A link may not lead out of the models folder. */
 async function folderOf(root: string, name: string): Promise<OwnFolder> {
   const folder = join(root, ...name.split('/'));
-  return folderWith((await staysInside(root, folder)) ? await filesBelow(folder, root) : []);
+  return folderWith((await resolvesInside(root, folder)) ? await filesBelow(folder, root) : []);
 }
 
 async function foldersIn(path: string): Promise<string[]> {
@@ -82,7 +82,7 @@ export async function ownModels(root: string): Promise<OwnModels> {
 export async function topFiles(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   const found = entries.filter((entry) => !entry.isDirectory() && GGUF.test(entry.name) && !isImportanceMatrix(entry.name));
-  const inside = await Promise.all(found.map((entry) => !entry.isSymbolicLink() || staysInside(root, join(root, entry.name))));
+  const inside = await Promise.all(found.map((entry) => !entry.isSymbolicLink() || resolvesInside(root, join(root, entry.name))));
   return found.flatMap(({ name }, index) => (inside[index] ? [name] : [])).sort();
 }
 

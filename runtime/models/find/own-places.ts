@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { isInside } from '../../base/paths.js';
+import { isInside } from '../../base/files.js';
 
 /** Whether who runs the machine has named a path, for work that is bound; undefined for other work. */
 const bound = new AsyncLocalStorage<((path: string) => boolean) | undefined>();

@@ -1,7 +1,7 @@
 import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { staysInside } from '../../base/paths.js';
+import { resolvesInside } from '../../base/files.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { aliasOf, wholeId } from './aliases.js';
@@ -41,7 +41,7 @@ async function placesOf(repository: string, places: ModelPlaces): Promise<Place[
 }
 
 async function contents(place: Place): Promise<Contents> {
-  const isOwn = place.folder === place.root || (await staysInside(place.root, place.folder));
+  const isOwn = place.folder === place.root || (await resolvesInside(place.root, place.folder));
   if (!isOwn || !(await isFolder(place.folder))) return { ...place, files: [] };
   const below = place.source === 'hub' ? snapshotFiles : filesBelow;
   return { ...place, files: await below(place.folder, place.root) };

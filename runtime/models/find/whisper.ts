@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { expandHome, staysInside } from '../../base/paths.js';
+import { expandHome, resolvesInside } from '../../base/files.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
 import type { FoundModel, ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
@@ -129,7 +129,7 @@ async function inFiles(
 
 async function inRepository(name: string, repository: string, places: ModelPlaces, wanted?: string): Promise<FoundWhisper | undefined> {
   const own = join(places.folder, ...repository.split('/'));
-  if (await staysInside(places.folder, own)) {
+  if (await resolvesInside(places.folder, own)) {
     const found = await inFiles(name, { folder: own, source: 'folder' }, await filesBelow(own, places.folder), wanted);
     if (found) return found;
   }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { expandHome, isInside, staysInside } from '../../base/paths.js';
+import { expandHome, isInside, resolvesInside } from '../../base/files.js';
 import { KNOWN_TEMPLATES } from '../../engines/language/templates/known-templates.js';
 import { requireOwnPlace } from '../find/own-places.js';
 
@@ -35,7 +35,7 @@ export async function chatTemplateOf(setting: string, folder: string): Promise<s
   if (!FILE.test(setting)) throw refused(setting, 'is not known');
   const given = expandHome(setting);
   const path = resolve(folder, given);
-  if (!isAbsolute(given) && !(isInside(folder, path) && (await staysInside(folder, path))))
+  if (!isAbsolute(given) && !(isInside(folder, path) && (await resolvesInside(folder, path))))
     throw refused(setting, `leads out of ${folder}`);
   requireOwnPlace(path, [folder]);
   return fileText(setting, path);

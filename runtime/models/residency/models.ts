@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { realFile } from '../../base/files.js';
 import { log } from '../../base/log.js';
-import { fileOf } from '../../base/paths.js';
 import type { AdapterUse, LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
 import type { LanguageClient } from '../../engines/language/client.js';
@@ -131,7 +131,7 @@ export class Models {
   async acquire(name: string, options: LanguageOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
     const { keepLoaded = false, stayMs, transformers = {} } = residency;
     const found = await findLanguage(name, transformers, this.places);
-    const source = await fileOf(found.weights[0]);
+    const source = await realFile(found.weights[0]);
     signal.throwIfAborted();
     const key = cacheKey(found.id, found.quantisation, options) + (found.format === 'onnx' ? exportKey(transformers) : '');
     const parts = { name, found, options, device: transformers.device ?? 'auto', room: this.#room, templates: this.#templates };

@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { orAborted } from '../../base/loop.js';
+import { once } from '../../base/once.js';
 
 /** Limits of the models in memory. */
 export interface ResidencyLimits {
@@ -116,15 +117,12 @@ export class Residency<T extends Resident> {
       entry.keep = request.keep;
     }
     entry.uses += 1;
-    let released = false;
-    const release = (): void => {
-      if (released) return;
-      released = true;
+    const release = once(() => {
       entry.uses -= 1;
       entry.lastUsed = performance.now();
       if (entry.uses > 0) return;
       if (this.#discarded.has(entry) || (entry.idleMs === 0 && !entry.keep)) void this.#unload(entry);
-    };
+    });
     try {
       const resident = await orAborted(entry.loading, signal);
       return { resident, release, discard: () => void this.#discard(entry, 'which was refused') };

@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
-import { mixed, step } from '../../base/hash.js';
 import { breathe } from '../../base/loop.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { stopWordsOf } from '../../documents/text/stop-words.js';
+import { finishHash, hashStep } from '../../documents/text/words.js';
 import type { EmbedderKind } from './contract.js';
 import { settingsOf } from './settings.js';
 
@@ -57,8 +57,8 @@ function addFeature(into: Float64Array, hash: number, weight: number): void {
 /** The hash of a whole word. */
 function hashOf(word: string): number {
   let hash = WORD_SEED;
-  for (let i = 0; i < word.length; i += 1) hash = step(hash, word.charCodeAt(i));
-  return mixed(hash);
+  for (let i = 0; i < word.length; i += 1) hash = hashStep(hash, word.charCodeAt(i));
+  return finishHash(hash);
 }
 
 /** The hashes of the n-grams of `_word_`. */
@@ -70,8 +70,8 @@ function gramsOf(word: string, unspaced: boolean): number[] {
   for (let from = 0; from + least <= length; from += 1) {
     let hash = GRAM_SEED;
     for (let size = 1; size <= most && from + size <= length; size += 1) {
-      hash = step(hash, unit(from + size - 1));
-      if (size >= least) hashes.push(mixed(hash));
+      hash = hashStep(hash, unit(from + size - 1));
+      if (size >= least) hashes.push(finishHash(hash));
     }
   }
   return hashes;

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Failure } from '../../../schemas/errors.js';
+import { once } from '../../base/once.js';
 import type { Voice } from '../contract.js';
 import type { Speaker } from './contract.js';
 
@@ -10,24 +11,22 @@ const LIST_LIMIT_MS = 5_000;
 /** A line of the program's list: priority, language, age and sex, name, file. Voices in `mb/` need other programs. */
 const LINE = /^\s*\d+\s+([a-z]{2,3}(?:-[a-z0-9-]{1,20})?)\s+\S+\s+(\S+)\s+(?!mb\/)\S+/i;
 
-let listing: Promise<readonly Voice[]> | undefined;
-
 /** The voices of the program on this machine, one for each language; none where it is not installed. Asked for once in a process. */
-function voicesOfProgram(): Promise<readonly Voice[]> {
-  listing ??= promisify(execFile)(MODEL, ['--voices'], { timeout: LIST_LIMIT_MS }).then(
-    ({ stdout }) => {
-      const voices = new Map<string, Voice>();
-      for (const line of stdout.split('\n')) {
-        const [, language, name] = LINE.exec(line) ?? [];
-        if (language !== undefined && !voices.has(language))
-          voices.set(language, { id: language, name: name!.replaceAll('_', ' '), language, model: MODEL });
-      }
-      return [...voices.values()];
-    },
-    () => [],
-  );
-  return listing;
-}
+const voicesOfProgram = once(
+  (): Promise<readonly Voice[]> =>
+    promisify(execFile)(MODEL, ['--voices'], { timeout: LIST_LIMIT_MS }).then(
+      ({ stdout }) => {
+        const voices = new Map<string, Voice>();
+        for (const line of stdout.split('\n')) {
+          const [, language, name] = LINE.exec(line) ?? [];
+          if (language !== undefined && !voices.has(language))
+            voices.set(language, { id: language, name: name!.replaceAll('_', ' '), language, model: MODEL });
+        }
+        return [...voices.values()];
+      },
+      () => [],
+    ),
+);
 
 /** Whether the program is on the PATH of this daemon. */
 export const espeakIsHere = async (): Promise<boolean> => (await voicesOfProgram()).length > 0;

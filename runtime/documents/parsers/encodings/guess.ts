@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { once } from '../../../base/once.js';
 import { encodingOf } from './names.js';
 
 /** The part of the WebAssembly interface that is used; Node's types leave it to those of browsers. */
@@ -32,19 +33,15 @@ const LOOKED_AT = 128 * 1024;
 const BEFORE = 1024;
 const ANSWER_BYTES = 16;
 
-let loaded: Detector | undefined;
-
-function detector(): Detector {
-  if (loaded) return loaded;
+const detector = once((): Detector => {
   const path = fileURLToPath(import.meta.resolve('chardetng-wasm/dist/chardetng_wasm_bg.wasm'));
   const fail = (): never => {
     throw new Error('The detector of encodings stopped.');
   };
   // The package's own loader needs a flag of Node; its one import reports a panic.
   const imports = { './chardetng_wasm_bg.js': { __wbindgen_throw: fail } };
-  loaded = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(path)), imports).exports as Detector;
-  return loaded;
-}
+  return new WebAssembly.Instance(new WebAssembly.Module(readFileSync(path)), imports).exports as Detector;
+});
 
 function guessOf(wasm: Detector, handle: number, region: string): string {
   const domain = wasm.__wbindgen_malloc(region.length);

@@ -35,7 +35,7 @@ function spaceNeeded(valueSizes: readonly number[], pageSize: number): number {
  * Keeps the data file longer than what is used of it, by writing zeros past its end before a transaction needs the space. A disk that is
  * full then refuses here; inside a transaction, LMDB's own report of a refused write overruns a buffer and can end the process.
  */
-export class Room {
+export class SpaceReserve {
   readonly #file: string;
   readonly #usage: () => Usage;
   #spareBytes = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { callsOf, Lazy } from '../../../../runtime/base/lazy.js';
+import { callsOf, Lazy } from '../../../../runtime/base/once.js';
 
 interface Counter {
   add(by: number): Promise<number>;
