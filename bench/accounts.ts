@@ -21,7 +21,7 @@ const STORM_EVENTS = 20;
 
 const row = (what: string, ours: string, goal = ''): Row => ({ what, ours, peer: '', ratio: '', goal });
 
-/** Milliseconds that one call takes on average, once it has run for a while. */
+/** The milliseconds that one call takes on average, after calls that warm it up. */
 async function each(count: number, work: () => Promise<unknown>): Promise<number> {
   for (let index = 0; index < count / 10; index++) await work();
   const began = performance.now();

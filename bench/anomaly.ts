@@ -17,7 +17,7 @@ const SIZES = (process.env.BENCH_ANOMALY ?? (QUICK ? '1000x10' : '1000x10,10000x
 /** Detectors; `BENCH_ANOMALY_BACKENDS=knn,mcd` takes these alone. */
 const BACKENDS = process.env.BENCH_ANOMALY_BACKENDS?.split(',') ?? loadCore().anomalyBackends();
 const ROUNDS = sizeOf('BENCH_ROUNDS', 3, 1);
-/** Who takes longer for a fit is asked once. */
+/** A contestant whose fit takes longer than this is asked only once. */
 const ONCE_MS = 20_000;
 /** The peer's longest fit and score; `BENCH_ANOMALY_MINUTES=10` waits longer. */
 const PATIENCE_MINUTES = sizeOf('BENCH_ANOMALY_MINUTES', 3, 0.2);
@@ -166,7 +166,7 @@ export async function benchAnomaly(): Promise<void> {
         if (columns === SIZES[0]![1]) byCount.set(count, [mine, theirs]);
         const rows = rowsFor(`${backend}, ${count} x ${columns}`, mine, theirs);
         report.push(...rows);
-        // As they come, so that a run that is ended has told what it knew.
+        // Each row is told as it comes, so that a run that is ended early has told what it knew.
         for (const { what, ours: our, peer: their, ratio } of rows)
           process.stderr.write(`anomaly: ${what}: ${our} | ${their} | ${ratio}\n`);
       }

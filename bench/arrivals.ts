@@ -9,15 +9,15 @@ import { QUICK, sizeOf } from './size.js';
 const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const PROMPTS = QUICK ? [1, 8] : [1, 8, 32];
 const RUNNING = 4;
-/** About 250 tokens. */
+/** Words of a new prompt: about 250 tokens. */
 const PROMPT_WORDS = 60;
 const CONTEXT = 1024;
-/** Enough for the first token to be told from the last. */
+/** Tokens of an answer: enough to tell the first from the last. */
 const MAX_TOKENS = 8;
 /** The folder of an older checkout that is built, to be measured in turn with this one. */
 const BEFORE = process.env.BENCH_BEFORE;
 
-/** One build under test. */
+/** A build under test. */
 interface Contender {
   readonly url: string;
   readonly child: ChildProcess;

@@ -26,7 +26,7 @@ const RATES = [
   [24_000, 16_000],
   [16_000, 24_000],
 ] as const;
-/** How ffmpeg is asked for the same. */
+/** The options by which ffmpeg does the same. */
 const FFMPEG: Record<AudioFormatName, readonly string[]> = {
   mp3: ['-c:a', 'libmp3lame', '-b:a', '128k', '-f', 'mp3'],
   opus: ['-c:a', 'libopus', '-b:a', '64k', '-f', 'ogg'],
@@ -116,7 +116,7 @@ async function coded(peer: ReturnType<typeof ffmpeg> | undefined): Promise<Row[]
       }
     };
     await encode();
-    // A cold thread is no measure of the others.
+    // The first call starts the thread, and is not counted.
     firsts.length = 0;
     const ours = await timesRealTime(SECONDS, encode);
     const theirs = peer && (['ffmpeg', peer(name)] as const);

@@ -6,14 +6,14 @@ import { answers, ended, median, quern, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';
 
 const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
-/** Of each system prompt; a token of this model is about a letter or two of them. */
+/** Words of each system prompt; a token of this model is a letter or two. */
 const SYSTEM_WORDS = 160;
 const WORDS = 'grain mill stone water wheel night flour river field bread rain harvest oven market road bridge'.split(' ');
 
 type Message = { role: 'system' | 'user'; content: string };
 type Answer = { firstMs: number; promptTokens: number; reusedTokens: number };
 
-/** Words that no other number gives in this order. */
+/** A text for a number; no other number gives the same words in this order. */
 function words(seed: number, count: number): string {
   let state = seed >>> 0;
   const next = (): string => {
@@ -39,7 +39,7 @@ class Talks {
     this.#url = `http://127.0.0.1:${port}`;
     this.#child = quern('runtime', port, this.#dataDir);
     await answers(`${this.#url}/health`);
-    // Loads the model.
+    // This chat loads the model.
     await this.chat(conversation(1, 1));
   }
 

@@ -96,7 +96,7 @@ async function measureServers(model: string, streams: number, systemWords: numbe
         extra: { extra_body: { n_ctx: CONTEXT, n_slots: streams, n_threads: THREADS } },
       };
       const result = await ask<LoadResult>(load, plan);
-      // The first round only warms up.
+      // The first round only warms up and is not counted.
       if (round < 0) continue;
       samples[contender.name]!.rate.push(result.tokens / result.seconds);
       samples[contender.name]!.firstTokenMs.push(...result.firstTokenMs);
@@ -141,7 +141,7 @@ async function serverRows(model: string, streams: number, systemWords: number, g
   const first = (label: string, share: number): Row =>
     row(`first token ${label}, ${kind}, ms`, (sample) => quantile(sample.firstTokenMs, share), '');
   const rows = [row(`tokens/s, ${kind}`, (sample) => median(sample.rate), goal), first('p50', 0.5), first('p99', 0.99)];
-  // Minutes pass until the table is whole.
+  // The rows are told as they come, because the table is complete after minutes only.
   for (const { what, ours: mine, peer: theirs, ratio } of rows)
     process.stderr.write(`bench: ${what}: ${mine} against ${theirs}, ${ratio}\n`);
   return { rate, rows };

@@ -15,7 +15,7 @@ import { benchPython } from './peers.js';
 
 const TEXTS = 1000;
 const ROUNDS = 3;
-/** Rows that the native code takes at once. */
+/** The most rows that one call of the native code takes. */
 const ROWS_AT_ONCE = 256;
 const ASK = { iterations: 20, batchSize: 16, seed: 42 };
 const TFIDF = 'quern-tfidf';
@@ -38,13 +38,13 @@ function examples(): { texts: string[]; labels: string[]; targets: Uint32Array }
     const { train, heldOut } = textSet(set);
     return [...train, ...heldOut].map(({ text, label }) => ({ text, label }));
   });
-  // 617 has no factor in common with the number of sentences.
+  // 617 has no factor in common with the number of sentences, so that each sentence comes once.
   const some = all.map((_one, at) => all[(at * 617) % all.length]!).slice(0, TEXTS);
   const labels = [...new Set(some.map(({ label }) => label))].sort();
   return { texts: some.map(({ text }) => text), labels, targets: Uint32Array.from(some, ({ label }) => labels.indexOf(label)) };
 }
 
-/** scikit-learn on the same embeddings. */
+/** Fits and predictions of scikit-learn on the same embeddings. */
 function python(vectors: readonly Float32Array[], { labels, targets }: ReturnType<typeof examples>): Python {
   const program = benchPython();
   const folder = mkdtempSync(join(tmpdir(), 'quern-bench-'));
@@ -83,7 +83,7 @@ function onPaper(tokens: number, embeddingMs: number): Row {
 async function measured(model: string, encoders: EncoderService): Promise<Row[]> {
   const signal = new AbortController().signal;
   const set = examples();
-  // The first loads the model.
+  // The first text loads the model.
   await encoders.embed({ model, signal }, set.texts.slice(0, 1));
   const dimensions = model === LEXICAL ? 1024 : undefined;
   const embedStart = performance.now();

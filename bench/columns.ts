@@ -27,7 +27,7 @@ interface Polars {
 const row = (index: number): Record<string, number> => ({ a: Math.sin(index * 7.1), b: Math.cos(index * 3.3), c: index % 97 });
 const rows = (count: number): Record<string, number>[] => Array.from({ length: count }, (_, index) => row(index));
 
-/** Polars on the same work. */
+/** The same work done by Polars. */
 function polars(): Polars {
   const script = [join(ROOT, 'bench/columns-polars.py'), String(ROWS), String(WINDOW), String(APPENDS)];
   return JSON.parse(execFileSync(benchPython(), script, { encoding: 'utf8' })) as Polars;
@@ -87,7 +87,7 @@ async function durable(store: Store, atOnce: number): Promise<number> {
 
 /** Measures data buffers against Polars, and prints the table. */
 export async function benchColumns(): Promise<void> {
-  // As the daemon does.
+  // The daemon asks for short turns too.
   loadCore().takeShortTurns();
   const known = await unlessLacking('columns against Polars', polars);
   const against = (what: string, mine: number, theirs: number | undefined, count: number, goal = ''): Row => ({

@@ -15,7 +15,7 @@ import { sizeOf } from './size.js';
 const SIZE_BYTES = sizeOf('BENCH_DOWNLOAD_MB', 256, 32) * 2 ** 20;
 const ROUNDS = 3;
 const REPOSITORY = 'bench/download';
-/** 1 Gbit/s. */
+/** The bytes a second of a line of 1 Gbit/s. */
 const LINE_BYTES_PER_S = 125_000_000;
 
 const seconds = async (act: () => unknown): Promise<number> => {
@@ -67,7 +67,7 @@ async function timed(plan: HubPlan): Promise<Times> {
     times.checked.push(times.curl.at(-1)! + (await seconds(() => program('sha256sum', file))));
     times.hash.push(await seconds(() => hashed(file)));
     rmSync(file);
-    // What the others have written is not ours to wait for.
+    // The system writes what the others have left, so that our download does not pay for it.
     program('sync');
     times.own.push(await seconds(() => ours(url, cache)));
     rmSync(cache, { recursive: true });

@@ -17,7 +17,7 @@ export const ROUND_TEXTS = 64;
 /** Tokens of llama-server's context: several texts at a time, each below 128. */
 const LLAMA_CONTEXT = 4096;
 
-/** One that makes embeddings. */
+/** A contestant that makes embeddings. */
 export interface Contestant {
   readonly name: string;
   /** Texts per second, a batch a call, one call after the other. */
@@ -25,7 +25,7 @@ export interface Contestant {
   readonly close: () => Promise<void>;
 }
 
-/** One that weighs documents against a query. */
+/** A contestant that weighs documents against a query. */
 export interface Ranker {
   readonly name: string;
   /** Pairs per second of one query with so many documents. */
@@ -65,7 +65,7 @@ async function client(task: 'embedding' | 'reranking', file: string): Promise<En
   );
 }
 
-/** Ours without HTTP. */
+/** Our encoder, asked without HTTP. */
 export async function ours(file: string): Promise<Contestant> {
   const engine = await client('embedding', file);
   const { signal } = new AbortController();
@@ -89,7 +89,7 @@ export function dataDirWithModel(): string {
   return dataDir;
 }
 
-/** Our daemon over HTTP. */
+/** Our daemon, asked over HTTP. */
 export async function oursOverHttp(file: string): Promise<Contestant> {
   const port = await freePort();
   const daemon = quern('runtime', port, dataDirWithModel());
@@ -135,7 +135,7 @@ export async function transformersPeers(file: string): Promise<{ inProcess: Cont
   };
 }
 
-/** llama-server with the same shape. */
+/** llama-server with a model of the same shape. */
 export async function llama(file: string): Promise<Contestant> {
   const binary = llamaServer();
   const port = await freePort();
@@ -149,7 +149,7 @@ export async function llama(file: string): Promise<Contestant> {
   return { name: `llama-server (${type})`, rate: overHttp(url, 'peer'), close: () => ended(child) };
 }
 
-/** Ours and transformers.js as rerankers. */
+/** The two rerankers: ours and transformers.js. */
 export async function rankers(file: string): Promise<[Ranker, Ranker]> {
   const engine = await client('reranking', file);
   const { signal } = new AbortController();

@@ -50,12 +50,12 @@ export function modelFolder(head: 'vectors' | 'classification'): string {
   const { float, int8 } = writeMiniLmShape(head);
   writeFileSync(join(folder, 'onnx/model.onnx'), float);
   writeFileSync(join(folder, 'onnx/model_int8.onnx'), int8);
-  // The name that transformers.js looks for.
+  // transformers.js looks for this name.
   writeFileSync(join(folder, 'onnx/model_quantized.onnx'), int8);
   return folder;
 }
 
-/** The same shape as a GGUF file, for llama-server, made once. */
+/** Makes a GGUF file of the same shape for llama-server, once. */
 export function ggufPath(type: 'F32' | 'Q8_0'): string {
   const path = join(PEERS, 'models', `minilm-shape.${type}.gguf`);
   if (existsSync(path)) return path;

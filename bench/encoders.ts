@@ -13,12 +13,12 @@ const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
  */
 const FIRST_WARM_UP = QUICK ? 5 : 40;
 const WARM_UP = 5;
-/** Documents of one query. */
+/** Documents that are weighed against one query. */
 const DOCUMENTS = ROUND_TEXTS;
 const GOAL_LLAMA = '>= 4x';
 const GOAL_TRANSFORMERS = '>= 1.5x';
 
-/** What one contestant reached. */
+/** The figures of one contestant. */
 interface Reached {
   /** Texts or pairs per second, the median of the rounds. */
   readonly rate: number;

@@ -29,7 +29,7 @@ export async function benchEvents(): Promise<void> {
   const folder = join(dataDir, 'projects', 'bench', 'events');
   mkdirSync(folder, { recursive: true });
   const model = { name: 'm', provider: 'universal', model: benchPath() };
-  // JSON is YAML.
+  // A project file is YAML, and JSON is YAML.
   writeFileSync(
     join(folder, 'project.yaml'),
     JSON.stringify({ version: 'v1', name: 'events', namespace: 'bench', runtime: { models: [model] } }),

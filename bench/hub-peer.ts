@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { etagOf, HubServer } from '../test/support/hub-server.js';
 
-/** What one call of the system is given: it costs the server nothing but the copy into the socket. */
+/** Bytes of one write: large enough that the copy into the socket is all that the server pays for. */
 const WRITE_BYTES = 4 * 1024 * 1024;
-/** On a line of limited speed, which all connections share. */
+/** Bytes of one write on a line of limited speed, which all connections share. */
 const LINE_WRITE_BYTES = 256 * 1024;
 /** Timers are late by so much at most; the line makes up for it, as one that is never idle would. */
 const LATE_MS = 20;
@@ -68,7 +68,7 @@ process.on('message', async ({ sizeBytes, repository, bytesPerS }: HubPlan) => {
   for (let at = 0; at < sizeBytes; at += 4096) content.writeUInt32LE(at >>> 12, at);
   const { commit, files } = hub.put(repository, { 'model.gguf': content });
   const file = files.get('model.gguf')!;
-  // Hashed now, so that the first listing does not wait for it.
+  // The digest is computed now, so that the first listing does not wait for it.
   etagOf(file);
   const line = new Line(bytesPerS);
   const store = createServer((request, response) => serve(file.bytes, line, request, response));

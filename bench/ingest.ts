@@ -8,7 +8,7 @@ import { sizeOf } from './size.js';
 const MEGABYTES = sizeOf('BENCH_MB', 2, 1);
 /** Chunks at the end of the growth; `BENCH_GROWTH=1000000` is the full run. */
 const GROWTH = sizeOf('BENCH_GROWTH', 8_000, 1_000);
-/** Of the vectors while growing: few, so that the time goes into what this measures and not into the graph, which `vectors` measures. */
+/** Dimensions of the vectors while the database grows: few, because the part `vectors` measures the graph. */
 const GROWTH_DIMENSIONS = 64;
 /** Shares of the growth at which a window is measured; what lies between is only filled. The first is 10,000 chunks of a million. */
 const WINDOWS = [0.01, 0.25, 0.5, 0.75, 0.98] as const;
@@ -27,7 +27,7 @@ const sections = (random: Random, section: (title: string, text: string) => stri
   return text;
 };
 
-/** One writer per format. */
+/** Writes a text in each format. */
 const FORMATS: Readonly<Record<string, (random: Random) => string>> = {
   txt: (random) => proseOf(random, FILE_CHARACTERS),
   md: (random) => sections(random, (title, text) => `## ${title}\n\n${text}\n\n`),
@@ -53,7 +53,7 @@ const row = (what: string, ours: string, ratio = '', goal = ''): Row => ({ what,
 async function mixedRows(): Promise<Row[]> {
   const { client, daemon } = await openLibrary();
   const files = mixed();
-  // What is loaded, compiled and started at the first file is no part of the measurement.
+  // The first file loads, compiles and starts what all need, and is not measured.
   await takeIn(client, [['first.txt', proseOf(randomOf(30), FILE_CHARACTERS)]], 'other');
   await ask(daemon, { probe: 'reset' });
   const { taskMs, chunks } = await takeIn(client, files);

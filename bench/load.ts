@@ -1,4 +1,4 @@
-// The load of the chat benchmark, in a process of its own so that it shares no event loop with what it measures.
+// Puts the load of the chat benchmark on a server, from a process of its own, so that it shares no event loop with what it measures.
 import http from 'node:http';
 
 /** What one load run is told. */
@@ -19,7 +19,7 @@ export interface LoadPlan {
   extra: Record<string, unknown>;
 }
 
-/** What it saw. */
+/** What a load run saw. */
 export interface LoadResult {
   tokens: number;
   seconds: number;
@@ -99,7 +99,7 @@ function stream(
   });
 }
 
-/** Tokens of a stream that is ended long before it has them. */
+/** Tokens that a running stream asks for; it is ended long before it has them. */
 const ENDLESS = 100_000;
 
 /** Starts the streams that run already; resolves when each has its first text. `gapMs` is filled from `watch()` on, until `end()`. */
@@ -116,7 +116,7 @@ async function startRunning(plan: LoadPlan): Promise<{ gapMs: number[]; watch():
         last = now;
         resolve();
       };
-      // Ending it is no failure, and comes when it is awaited no more.
+      // The end of this stream is no failure, and nobody waits for it any more.
       stream(plan, 1000 + index, ENDLESS, onText, leave.signal).then(() => reject(new Error('a running stream ended by itself')), reject);
     });
   });

@@ -27,7 +27,7 @@ function watchOwn(): void {
   setInterval(look, RESOLUTION_MS).unref();
 }
 
-/** What lives: the heap after its garbage has been collected. */
+/** What lives in the heap, in MB: it is read after its garbage has been collected. */
 function liveMb(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

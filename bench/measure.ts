@@ -99,7 +99,7 @@ export interface LoopDelay {
   maxMs: number;
   /** The p99 of what the loop's own work takes between two turns, by processor time: a loaded machine does not lengthen it. */
   ownP99Ms: number;
-  /** The longest of them. */
+  /** The longest such time. */
   ownMaxMs: number;
 }
 

@@ -14,7 +14,7 @@ import { openSomeServices } from '../test/support/services.js';
 import { skip } from './lacking.js';
 import { type Row, table } from './measure.js';
 
-/** What the conversation is answered by: its memory, and its transcript alone. */
+/** Asks the questions in both ways: of the memory, and of the transcript alone. */
 async function quizzed(embedder: Embedder): Promise<{ memory: Quizzed; transcript: Quizzed }> {
   const closes: (() => Promise<void>)[] = [];
   const store = await openMemory((close) => closes.push(close));

@@ -18,7 +18,7 @@ const PYTHON = process.env.QUERN_BENCH_PYTHON ?? 'python3';
 /** What is done how often in a second of processor time, by its name. */
 type Rates = Record<string, number>;
 
-/** As bench/memory-sqlite.py makes them. */
+/** The records, the same as bench/memory-sqlite.py makes. */
 function recordOf(i: number, records: number): NewMemory {
   const words = Array.from({ length: 8 }, (_none, at) => WORDS[Math.floor(i / 10 ** at) % 10]).join(' ');
   return {

@@ -30,7 +30,7 @@ export function installPeers(...packages: string[]): void {
   mkdirSync(FOLDER, { recursive: true });
   if (!existsSync(join(FOLDER, 'package.json'))) writeFileSync(join(FOLDER, 'package.json'), '{"private":true}');
   const missing = packages.filter((one) => !isInstalled(one));
-  // Without the wishes of other packages, which bring another version of a peer along.
+  // Peer dependencies of other packages are left out, because they bring another version of a peer along.
   if (missing.length > 0 && !done('npm', ['install', '--ignore-scripts', '--legacy-peer-deps', ...missing], FOLDER))
     throw new Lacking(missing.join(', '), `npm could not install it; try npm install --prefix ${FOLDER} ${missing.join(' ')}`);
 }

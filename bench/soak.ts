@@ -14,17 +14,17 @@ import { type Kind, type Sender, soakKinds } from './soak-requests.js';
 /** Length of the run; `BENCH_SOAK_MIN=30` is the full one. */
 const MINUTES = sizeOf('BENCH_SOAK_MIN', 1, 0.25);
 const CLIENTS = Number(process.env.BENCH_SOAK_CLIENTS ?? 6);
-/** Only these kinds of requests, by name, with commas between; all when missing. */
+/** The kinds of requests that are sent, by name, with commas between; all when it is missing. */
 const ONLY = process.env.BENCH_SOAK_KINDS?.split(',');
 const SAMPLE_MS = 5000;
-/** One of so many clients goes before its answer is there, */
+/** One of so many clients leaves before its answer is there. */
 const VANISHING = 7;
-/** after this time at most. */
+/** Longest time, in milliseconds, after which such a client leaves. */
 const VANISH_MS = 300;
-/** Of the model that is downloaded over and over. */
+/** The model that is downloaded over and over, and its size. */
 const REMOTE_MODEL = 'bench/soak';
 const REMOTE_BYTES = 48 * 2 ** 20;
-/** Of the beginning, while engines are loaded and caches fill. */
+/** Share of the run that is not counted, while engines are loaded and caches fill. */
 const WARM_UP_SHARE = 1 / 3;
 
 /** What clients saw. */

@@ -3,7 +3,7 @@ import { freePort } from '../test/support/daemon.js';
 import { answers, ended, median, quantile, quern, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';
 
-/** Requests of a run. */
+/** The requests of a run. */
 const REQUESTS = sizeOf('BENCH_REQUESTS', 1_500, 300);
 /**
  * Samples of a request, requests of a run, and after how many samples the detector learns again: 100 is the default. A training of ECOD takes
@@ -85,7 +85,7 @@ async function inTurn(port: number, kind: Kind): Promise<readonly [Run, Run, Run
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const arm of round % 2 === 0 ? arms : arms.toReversed()) {
       const { times, trainings } = await run(port, kind, arm.interval);
-      // The first round is the compiler's.
+      // The first round warms the compiler up and is not counted.
       if (round === 0) continue;
       arm.times.push(...times);
       arm.trainings += trainings;

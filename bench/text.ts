@@ -11,7 +11,7 @@ const QUERIES = 60;
 const ROUNDS = 3;
 const K = 10;
 const BATCH = 1000;
-/** BM25 with the values of both. */
+/** BM25 with the constants that both sides use. */
 const K1 = 1.2;
 const B = 0.75;
 
@@ -20,7 +20,7 @@ interface MiniSearch {
   search(query: string): { id: number; score: number }[];
 }
 
-/** Lucene's formula over all texts, plainly. */
+/** Scores all texts by Lucene's formula, written plainly. */
 function scoresOf(texts: readonly string[][], query: readonly string[]): Map<number, number> {
   const mean = texts.reduce((sum, words) => sum + words.length, 0) / texts.length;
   const scores = new Map<number, number>();

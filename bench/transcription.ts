@@ -51,7 +51,7 @@ function ownProgram(): string {
     ...['-o', program, ...linked, `-Wl,-rpath,${LIBRARIES}`, '-lpthread'],
   ]);
   if (error || status !== 0) throw new Lacking("whisper.cpp's own program", 'install a C++ compiler and run npm start once');
-  // It looks for the processor's library beside itself.
+  // The program looks for the processor's library beside itself.
   for (const name of libraries.filter((one) => one.startsWith('libggml-cpu-'))) symlinkSync(join(LIBRARIES, name), join(folder, name));
   return program;
 }
@@ -65,7 +65,7 @@ function programSeconds(program: string, model: string, wav: string): number {
   return (spentMs('self').waitedFor - before - load) / 1000;
 }
 
-/** The same of faster-whisper, with bytes for weights. */
+/** Seconds of a processor that faster-whisper needs for a file, with 8-bit weights. */
 function fasterSeconds(folder: string, wav: string): number {
   const code = [
     'import sys, time',
@@ -145,7 +145,7 @@ export async function benchTranscription(): Promise<void> {
     return folder;
   });
   const spent: Record<'own' | 'utterance' | 'program' | 'faster', number[]> = { own: [], utterance: [], program: [], faster: [] };
-  // In turns, so that what else the machine does meets all of them.
+  // The contestants take turns, so that what else the machine does meets all of them.
   for (let round = 0; round < ROUNDS; round += 1) {
     spent.own.push(await seconds(long));
     spent.utterance.push(await seconds(short));

@@ -7,13 +7,13 @@ import { peerPath } from './npm-peers.js';
 /** Pairs that go through the peer's reranker at a time, as Python's CrossEncoder does unless told otherwise. */
 const PAIRS = 32;
 
-/** What the peer loads first. */
+/** The model that the peer loads first. */
 export interface TransformersPlan {
   folder: string;
   dtype: 'fp32' | 'q8';
   threads: number;
   task: 'embedding' | 'reranking';
-  /** Where it answers `POST /v1/embeddings`. */
+  /** The port on which the peer answers `POST /v1/embeddings`. */
   port: number;
 }
 

@@ -53,7 +53,7 @@ export async function nearest(rows: Float32Array, queries: Float32Array[]): Prom
   return [await find({}), await find({ filter: filterOf(rows.length / DIMENSIONS) })];
 }
 
-/** Ours, as the store of a database opens it. */
+/** Our index, opened as the store of a database opens it. */
 function quern(): Contestant {
   const index = loadCore().openVectorIndex({
     dimensions: DIMENSIONS,
@@ -222,7 +222,7 @@ async function chroma(): Promise<Contestant> {
   };
 }
 
-/** Everyone by name; a peer is fetched at its first use, and throws where it cannot be had. */
+/** All contestants by name; a peer is fetched at its first use, and throws where it cannot be had. */
 export const CONTESTANTS: Readonly<Record<string, () => Contestant | Promise<Contestant>>> = {
   Quern: quern,
   Chroma: chroma,

@@ -17,7 +17,7 @@ const QUERIES = 400;
 const EFFORTS = [10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384];
 const RECALLS = [0.95, 0.99] as const;
 const AT_ONCE = [1, 2] as const;
-/** Everyone is asked in turn, so often, and each time so long and so many queries at least. */
+/** How often each contestant is asked in turn. */
 const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const TURN_MS = 400;
 const LEAST = 20;
@@ -56,7 +56,7 @@ async function enter(name: string, task: VectorTask): Promise<Entry | Error> {
     const built = await within(BUILD_LIMIT_MS, order<VectorBuild>(child, { build: name, task }));
     return { name, child, built, efforts: new Map(), rates: new Map(), filteredRecall: 1 };
   } catch (error) {
-    // It may have a server, which goes with it.
+    // A contestant may have a server, which ends with it.
     child.kill('SIGTERM');
     return error instanceof Error ? error : new Error(String(error));
   }

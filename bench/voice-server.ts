@@ -25,7 +25,7 @@ const folder = join(dataDir, 'projects', 'bench', 'voice');
 mkdirSync(folder, { recursive: true });
 writeFileSync(
   join(folder, 'project.yaml'),
-  // JSON is YAML.
+  // A project file is YAML, and JSON is YAML.
   JSON.stringify({
     version: 'v1',
     name: 'voice',

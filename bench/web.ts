@@ -145,7 +145,7 @@ async function firstToken(stage: Stage): Promise<Row> {
     await stage.browser.press('Enter');
     shown.push(await seen);
     await stage.browser.until(`document.querySelector('[role=log]').getAttribute('aria-busy') === 'false'`);
-    // A conversation of its own: a first turn makes a title, too.
+    // Each turn has a conversation of its own, because a first turn also makes a title.
     const other = await stage.send<{ conversation: { id: string } }>('POST', '/conversations', {});
     bare.push(
       await stage.browser.value<number>(`(async () => {
@@ -219,7 +219,7 @@ async function longHistory(stage: Stage): Promise<Row[]> {
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const tasks = await stage.longTasks();
   const heap = await stage.heapMb();
-  // As a reader does who looks for the beginning: screen by screen.
+  // The page is scrolled up screen by screen, as by a reader who looks for the beginning.
   for (let screens = 0; screens < (QUICK ? 5 : 40); screens += 1)
     await stage.browser.value(
       `new Promise((resolve) => { const log = document.querySelector('[role=log]'); log.scrollTop = 0; setTimeout(resolve, 100); })`,

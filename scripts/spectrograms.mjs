@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { root } from './steps.mjs';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
-/** In the order of the picture. */
+/** The voices, in the order of the picture. */
 const VOICES = [
   ...'af_heart af_bella af_nicole af_sarah af_sky am_adam am_michael bf_emma bf_isabella bm_george bm_lewis'
     .split(' ')

@@ -8,9 +8,9 @@ import { root } from './steps.mjs';
 
 const PYTHON = process.env.QUERN_PYTHON ?? 'python3';
 const kit = join(root, 'build/speech-kit');
-/** Names the snapshots; these files are of no known commit of the hub. */
+/** The name of each snapshot, because these files are of no known commit of the hub. */
 const SNAPSHOT = '0'.repeat(40);
-/** Of the 54 voices of the package. */
+/** The voices that are taken of the 54 in the package. */
 const VOICES = 'af_heart af_bella af_nicole af_sarah af_sky am_adam am_michael bf_emma bf_isabella bm_george bm_lewis'.split(' ');
 
 /**

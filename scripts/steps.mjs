@@ -22,7 +22,7 @@ function filesBelow(paths) {
     if (!stat.isDirectory()) return [path];
     return (
       readdirSync(join(root, path))
-        // Types that the schemas step makes; generated C++ is kept in the tree.
+        // The schemas step makes these types; generated C++ is kept in the tree.
         .filter((name) => !(name === 'generated' && path === 'schemas') && name !== 'node_modules')
         .flatMap((name) => visit(join(path, name)))
     );

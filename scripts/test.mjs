@@ -9,7 +9,7 @@ import { build, root } from './steps.mjs';
 const SUITES = { tidy: 1, unit: 3, conformance: 3, api: 4, accounts: 4, native: 2, e2e: 3 };
 /** Files that run one at a time: they measure how long others are held up, or keep all cores busy by themselves. */
 const ALONE = /e2e[\\/](?:huge-prompts|loop|openapi)\.test\.js$/;
-/** How many of the slowest files are named. */
+/** The number of the slowest files that are named at the end. */
 const SLOWEST = 10;
 
 await build();

@@ -27,7 +27,7 @@ function classOf(character) {
 
 const HANGUL = /[\uac00-\ud7a3]/;
 
-/** Case, width, compatibility and accents away. Hangul and voiced kana stay whole: unicode.cpp composes what comes apart. */
+/** Takes case, width, compatibility forms and accents away. Hangul and voiced kana stay whole, because unicode.cpp composes what comes apart. */
 function fold(character) {
   if (HANGUL.test(character)) return character;
   const lower = (text) => [...text].map((one) => OWN[one] ?? one.toUpperCase().toLowerCase()).join('');

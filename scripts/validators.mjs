@@ -25,7 +25,7 @@ const withoutDescriptions = (key, value) => (key === 'description' && typeof val
 export async function writeValidators(schemas, outdir) {
   const modules = new Map();
   for (const [kind, options] of Object.entries(KINDS)) {
-    // Functions for references instead of copies: half the code.
+    // References become functions instead of copies, which halves the code.
     const ajv = new Ajv2020({
       strict: false,
       // What JSON has beyond a double is read as an infinity.

@@ -6,7 +6,7 @@ export interface View {
   readonly name: string;
   readonly title: string;
   readonly icon: IconName;
-  /** It works on a project, and has nothing to show without one. */
+  /** Whether the view works on a project, and has nothing to show without one. */
   readonly needsProject?: true;
   readonly load: () => Promise<{ default: Component }>;
 }

@@ -7,13 +7,13 @@ class Connection {
   returns = $state(0);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** A request found nobody. */
+  /** Called when a request did not reach the daemon. */
   lost(): void {
     this.isLost = true;
     this.#timer ??= setTimeout(() => void this.#look(), AGAIN_MS);
   }
 
-  /** A request was answered. */
+  /** Called when a request was answered. */
   found(): void {
     if (!this.isLost) return;
     this.isLost = false;

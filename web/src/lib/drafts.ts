@@ -10,7 +10,7 @@ export function keepDraft(name: string, text: string): void {
     if (text === '') localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, text);
   } catch {
-    // The browser's room is full: the text stays in its field, and is kept again when there is room.
+    // The browser's storage is full: the text stays in its field, and is kept again when there is room.
   }
 }
 

@@ -10,7 +10,7 @@ class Key {
   /** Whether the dialog that asks for it is open. The reader may close it; it opens again when they want it. */
   isAsked = $state(false);
 
-  /** What a request carries. */
+  /** The headers that a request carries. */
   headers(): Record<string, string> {
     return this.#value === '' ? {} : { Authorization: `Bearer ${this.#value}` };
   }
@@ -33,7 +33,7 @@ class Key {
     this.isWanted = true;
   }
 
-  /** A key or a session was accepted: views ask again. */
+  /** Called when a key or a session was accepted: views ask again. */
   accepted(): void {
     [this.isWanted, this.isAsked] = [false, false];
     connection.returns += 1;

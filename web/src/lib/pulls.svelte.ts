@@ -6,18 +6,18 @@ import { duration, size } from './format';
 
 /** One download. */
 export class Pull {
-  /** As it was asked for. */
+  /** The model's name as it was asked for. */
   readonly name: string;
   /** Called once when the model is here. */
   readonly waiting: (() => void)[] = [];
   state = $state<'asking' | 'running' | 'stopped' | 'failed' | 'done'>('asking');
-  /** Why it failed; what the daemon warns of while it runs. */
+  /** Why the download failed, or what the daemon warns of while it runs. */
   message = $state('');
   licence = $state('');
   fileCount = $state(0);
   totalBytes = $state(0);
   rate = $state(0);
-  /** The connection broke: it goes on by itself when the daemon is back. */
+  /** The connection broke; the download goes on by itself when the daemon is back. */
   isBroken = false;
   #here = $state<Record<string, number>>({});
   #control = new AbortController();
@@ -38,7 +38,7 @@ export class Pull {
     return Object.values(this.#here).reduce((sum, one) => sum + one, 0);
   }
 
-  /** 0 to 1; undefined until the size is known. */
+  /** The part that is here, 0 to 1; undefined until the size is known. */
   get part(): number | undefined {
     return this.totalBytes > 0 ? Math.min(1, this.bytes / this.totalBytes) : undefined;
   }
@@ -55,7 +55,7 @@ export class Pull {
     this.#control.abort();
   }
 
-  /** Begins, or goes on with what is here already. Resolves when it ended, in whatever way. */
+  /** Begins the download, or goes on with what is here already. Resolves when it ended, in whatever way. */
   async run(): Promise<void> {
     this.#control = new AbortController();
     this.#hasBegun = true;

@@ -24,7 +24,7 @@ interface Chunk {
 }
 
 export class GrowingAnswer {
-  /** Its message; empty before the daemon has taken the turn. */
+  /** The id of its message; empty before the daemon has taken the turn. */
   id = $state('');
   text = $state('');
   thinking = $state('');

@@ -2,10 +2,10 @@
 import type { Attachment } from '$schemas/core/conversations';
 import { size } from '../../lib/format';
 
-/** As the daemon takes them. */
+/** The most bytes of a file, which is what the daemon takes. */
 const MOST_BYTES = 12 * 1024 * 1024;
 export const MOST_FILES = 16;
-/** Longer texts are for a dataset. */
+/** The most bytes of a text that goes with a question; longer texts belong into a dataset. */
 const MOST_TEXT_BYTES = 1024 * 1024;
 const PICTURES = /^image\/(?:png|jpeg|webp|gif)$/;
 const SOUNDS: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
