@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { StateMachine, type Transition } from '../../../../../runtime/base/state-machine.js';
 import { BackgroundWork } from '../../../../../runtime/rag/stores/native/pacing.js';
@@ -74,9 +75,15 @@ describe('states of a native store', () => {
     const dir = mkdtempSync(join(root, 'a-'));
     const first = await open(dir);
     await first.store.add(chunks('a', 0, 1_200), NEVER);
+    await find(first.store, 1);
     await first.close();
+    const files = readdirSync(first.folder).map((name) => join(first.folder, name));
+    assert.equal(files.length, 2);
+    for (const file of files) utimesSync(file, 1, 1);
     const opened = await open(dir);
     assert.deepEqual(await opened.store.reindex(), { chunks: 1_200 });
+    for (const untilMs = Date.now() + 10_000; files.some((file) => statSync(file).mtimeMs === 1_000); await sleep(20))
+      assert.ok(Date.now() < untilMs, 'the files were not written anew');
     assert.deepEqual(await find(opened.store, 700), { dense: [chunk('a', 700).id], lexical: [chunk('a', 700).id] });
     await opened.close();
   });
@@ -93,6 +100,7 @@ describe('states of a native store', () => {
       throw new Failure('unavailable', 'not confirmed');
     };
     await assert.rejects(store.drop(), /not confirmed/);
+    await find(store, 1);
     await store.add(chunks('b', 30, 35), NEVER);
     assert.deepEqual(await find(store, 32), { dense: [chunk('b', 32).id], lexical: [chunk('b', 32).id] });
     assert.equal((await store.stats()).chunks, 5);
