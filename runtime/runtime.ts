@@ -38,7 +38,7 @@ import { Projects } from './projects/projects.js';
 import type { Provider } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
-import type { Retrieval } from './rag/query/contract.js';
+import type { Retrieval } from './rag/contract.js';
 import { StoredResponses } from './responses/stored-responses.js';
 import { type HealthCheck, healthChecks } from './services/health.js';
 import { openMemory } from './services/memory.js';

@@ -1,5 +1,4 @@
-import type { Hit } from '../../runtime/rag/contract.js';
-import type { Question } from '../../runtime/rag/query/contract.js';
+import type { Hit, Question } from '../../runtime/rag/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type {

@@ -10,7 +10,7 @@ import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { ProviderId } from '../providers/index.js';
-import type { Retrieval } from '../rag/query/contract.js';
+import type { Retrieval } from '../rag/contract.js';
 import type { Store } from '../store/store.js';
 import { type WaitingCall, WaitingCalls } from './agent/waiting.js';
 import type { ProjectMemory } from './memories.js';

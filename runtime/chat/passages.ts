@@ -5,9 +5,8 @@ import { log } from '../base/log.js';
 import type { WireOptions } from '../completions/wire.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
-import type { Hit } from '../rag/contract.js';
-import type { Question, Retrieval } from '../rag/query/contract.js';
-import { databaseOf, defaultOf, retrievalOf, topKOf } from '../rag/query/plan.js';
+import type { Hit, Question, Retrieval } from '../rag/contract.js';
+import { databaseOf, defaultOf, retrievalOf, topKOf } from '../rag/retrieval.js';
 import { fenced } from './agent/result-text.js';
 
 /** Passages of different questions that begin alike are the same passage. */

@@ -7,9 +7,8 @@ import { FIRST_TOKEN } from '../events/seal.js';
 import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
 import { type CollectedCompletion, Collector, type CompletionPart } from '../providers/contract.js';
-import type { Hit } from '../rag/contract.js';
-import type { Question } from '../rag/query/contract.js';
-import { databaseOf, retrievalOf, topKOf } from '../rag/query/plan.js';
+import type { Hit, Question } from '../rag/contract.js';
+import { databaseOf, retrievalOf, topKOf } from '../rag/retrieval.js';
 import type { CallAbout, CallRecord, MadeCall } from './agent/contract.js';
 import { sourceOf } from './passages.js';
 

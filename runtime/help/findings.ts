@@ -14,6 +14,8 @@ import { findLanguage } from '../models/find/language.js';
 import { defaultModel } from '../projects/models.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import { providerOf } from '../providers/index.js';
+import type { EmbedderKind } from '../rag/embedders/contract.js';
+import { EMBEDDERS } from '../rag/embedders/index.js';
 
 /** Things that are said of a project, and characters of each. */
 const MAX_FINDINGS = 8;
@@ -27,8 +29,6 @@ const MAX_NAMES = 6;
 /** Failures of the last day that are told, and how far back they are looked for. */
 const FAILURES = 2;
 const DAY_MS = 86_400_000;
-/** Embedders that need a model of this machine unless they name a host. */
-const MODEL_EMBEDDERS = new Set(['UniversalEmbedder', 'HuggingFaceEmbedder', 'SentenceTransformerEmbedder']);
 
 /** A tool server of a project, as far as it can be in the way. */
 interface ToolServerState {
@@ -116,7 +116,7 @@ async function embedderProblems({ config }: LoadedProject, places: ModelPlaces |
   const problems: string[] = [];
   for (const { database, type, settings } of embeddersOf(config.rag?.databases ?? []).slice(0, MAX_LOOKED_FOR)) {
     const model = settings.model ?? settings.model_name;
-    if (!places || !MODEL_EMBEDDERS.has(type) || settings.base_url || typeof model !== 'string') continue;
+    if (!places || !runsModelHere(type) || settings.base_url || typeof model !== 'string') continue;
     // Such a name is looked up among the models of the project first.
     if (config.runtime.models.some(({ name }) => name === model)) continue;
     await findEncoder(model, 'embedding', null, places).catch((failure: unknown) => {
@@ -124,6 +124,12 @@ async function embedderProblems({ config }: LoadedProject, places: ModelPlaces |
     });
   }
   return problems;
+}
+
+/** Whether embedders of a type need a model of this machine unless they name a host. */
+function runsModelHere(type: string): boolean {
+  const kinds: Readonly<Record<string, EmbedderKind>> = EMBEDDERS;
+  return Object.hasOwn(kinds, type) && kinds[type]!.runsHere === true;
 }
 
 function embeddersOf(databases: readonly Database[]): { database: string; type: string; settings: Record<string, unknown> }[] {

@@ -9,7 +9,7 @@ import type { EventProject } from '../events/recording.js';
 import type { Provider } from '../providers/contract.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { Embedders } from '../rag/embedders/index.js';
-import { embeddingOf } from '../rag/query/plan.js';
+import { embeddingOf } from '../rag/retrieval.js';
 import type { ItemOutcome } from '../store/store.js';
 import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';

@@ -7,11 +7,11 @@ import type { VectorStore } from './stores/contract.js';
 import { openStore } from './stores/index.js';
 import { dropCollection, dropCollections } from './stores/native/collection.js';
 import { BackgroundWork } from './stores/native/pacing.js';
-import { sweepSome } from './stores/native/sweep.js';
+import { sweepRows } from './stores/native/rows.js';
 import { isOnServer } from './stores/options.js';
 
 /** How a store is used. */
-interface Use {
+interface StoreUse {
   /** Calls that have not ended. */
   running: number;
   /** Moment (monotonic, in milliseconds) of the latest beginning or end. */
@@ -19,7 +19,7 @@ interface Use {
 }
 
 /** A store that notes in `use` whenever one of its methods runs. */
-function noted(store: VectorStore, use: Use): VectorStore {
+function countingUse(store: VectorStore, use: StoreUse): VectorStore {
   const begin = (): void => {
     use.running += 1;
     use.lastMs = performance.now();
@@ -72,7 +72,7 @@ interface Opened {
   /** The configuration that it was opened with, as JSON text. */
   readonly settings: string;
   readonly store: Promise<VectorStore>;
-  readonly use: Use;
+  readonly use: StoreUse;
 }
 
 /**
@@ -95,7 +95,7 @@ export class OpenedStores {
     this.#timer = setInterval(() => this.#closeIdle(), idleMs / 4);
     this.#timer.unref();
     this.#sweeper = new BackgroundWork(
-      () => sweepSome(parts.store, NO_COLLECTION),
+      () => sweepRows(parts.store, NO_COLLECTION),
       (error) => log('warn', 'dropped chunks could not be taken off the disk yet; the next drop tries again', { error }),
     );
     this.#sweeper.start();
@@ -115,8 +115,8 @@ export class OpenedStores {
       known.use.lastMs = performance.now();
       return known.store;
     }
-    const use: Use = { running: 0, lastMs: performance.now() };
-    const store = this.#open(place, database, known).then((opened) => noted(opened, use));
+    const use: StoreUse = { running: 0, lastMs: performance.now() };
+    const store = this.#open(place, database, known).then((opened) => countingUse(opened, use));
     this.#opened.set(key, { place, name: database.name, settings, store, use });
     store.catch(() => {
       if (this.#opened.get(key)?.store === store) this.#opened.delete(key);

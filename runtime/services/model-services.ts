@@ -13,7 +13,7 @@ import type { ChatClient, ChatSettings } from '../providers/compat/open.js';
 import type { Provider } from '../providers/contract.js';
 import { UNIVERSAL_PORT } from '../providers/index.js';
 import type { RuntimeEmbed } from '../rag/embedders/contract.js';
-import type { ModelMeans } from '../rag/query/retrieval.js';
+import type { ModelMeans } from '../rag/retrieval.js';
 import type { Services } from './services.js';
 
 /** What the services of projects' models are made of. */

@@ -14,10 +14,10 @@ import type { Outbound } from '../net/outbound.js';
 import type { Picture } from '../pictures/picture.js';
 import type { Projects } from '../projects/projects.js';
 import { collect, type Provider } from '../providers/contract.js';
+import type { Retrieval } from '../rag/contract.js';
 import { createEmbedders } from '../rag/embedders/index.js';
 import { OpenedStores } from '../rag/opened-stores.js';
-import type { Retrieval } from '../rag/query/contract.js';
-import type { RetrievalParts as QueryParts } from '../rag/query/retrieval.js';
+import type { RetrievalParts as QueryParts } from '../rag/retrieval.js';
 import type { Store } from '../store/store.js';
 import type { TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
@@ -106,7 +106,7 @@ export function openRetrieval({
     complete: (model, prompt, maxTokens, signal) => answerOf(provider(model), model, prompt, maxTokens, signal),
   } satisfies QueryParts;
   return {
-    retrieval: callsOf(new Lazy(async () => (await import('../rag/query/retrieval.js')).createRetrieval(parts))),
+    retrieval: callsOf(new Lazy(async () => (await import('../rag/retrieval.js')).createRetrieval(parts))),
     datasets,
     tasks,
     databases: new Databases({ projects, stores }),

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Metadata } from '../../runtime/documents/contract.js';
-import type { EmbeddedChunk } from '../../runtime/rag/contract.js';
-import type { Filter, VectorStore } from '../../runtime/rag/stores/contract.js';
-import type { Metric } from '../../runtime/rag/stores/score.js';
+import type { EmbeddedChunk, Filter } from '../../runtime/rag/contract.js';
+import type { Metric, VectorStore } from '../../runtime/rag/stores/contract.js';
 
 /** A store of the given metric, empty, whose vectors have three dimensions; `enable_deduplication` as given. */
 export type OpenStore = (metric: Metric, deduplicate: boolean) => Promise<VectorStore>;

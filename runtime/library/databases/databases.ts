@@ -11,7 +11,7 @@ import { resolveReferences } from '../../config/references.js';
 import { withSecretsOf } from '../../config/secrets.js';
 import type { Projects } from '../../projects/projects.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
-import { databaseOf, defaultOf } from '../../rag/query/plan.js';
+import { databaseOf, defaultOf } from '../../rag/retrieval.js';
 import { DEFAULT_COLLECTION } from '../../rag/stores/options.js';
 import { dependants, detailOf, summaryOf } from './describe.js';
 

@@ -3,7 +3,7 @@ import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { DatabaseDetail, DatabaseSummary } from '../../../schemas/generated/core/rag.js';
 import type { JsonObject } from '../../base/json.js';
 import { withoutSecrets } from '../../config/secrets.js';
-import { defaultOf } from '../../rag/query/plan.js';
+import { defaultOf } from '../../rag/retrieval.js';
 
 const configWithoutSecrets = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
 

@@ -7,7 +7,7 @@ import type { ProviderHealth } from '../../providers/contract.js';
 import type { Embedder } from '../../rag/embedders/contract.js';
 import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
-import { databaseOf, defaultOf, embeddingOf } from '../../rag/query/plan.js';
+import { databaseOf, defaultOf, embeddingOf } from '../../rag/retrieval.js';
 import type { StoredDocument, VectorStore } from '../../rag/stores/contract.js';
 
 /** Dimensions that are reported while neither store nor configuration nor embedder tells them. */

@@ -6,7 +6,7 @@ import type { PreviewReply, PreviewRequest } from '../../../schemas/generated/co
 import type { SourceFile } from '../../documents/parsers/contract.js';
 import type { Parsed, Parsing } from '../../documents/parsing/parsing.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
-import { databaseOf } from '../../rag/query/plan.js';
+import { databaseOf } from '../../rag/retrieval.js';
 import { mimeTypeOf } from '../datasets/mime.js';
 import { processingStrategyOf, UNIVERSAL_STRATEGY } from '../ingest/ingest.js';
 

@@ -7,7 +7,7 @@ import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Chunk } from '../../rag/contract.js';
 import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
-import { databaseOf, embeddingOf } from '../../rag/query/plan.js';
+import { databaseOf, embeddingOf } from '../../rag/retrieval.js';
 import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../datasets/contract.js';
 import { Filling } from './filling.js';
 import { Stages } from './stages.js';

@@ -5,7 +5,7 @@ import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import { Locks } from '../../projects/locks.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
-import { databaseOf } from '../../rag/query/plan.js';
+import { databaseOf } from '../../rag/retrieval.js';
 import { conditionsOf } from '../../rag/stores/filter.js';
 import type { Store } from '../../store/store.js';
 

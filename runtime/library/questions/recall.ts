@@ -2,9 +2,8 @@ import { Failure } from '../../../schemas/errors.js';
 import type { RecallReply, RecallRequest, Relevant, StoredQuestion } from '../../../schemas/generated/core/questions.js';
 import { breathe } from '../../base/loop.js';
 import type { LoadedProject } from '../../projects/projects.js';
-import type { Hit } from '../../rag/contract.js';
-import type { Retrieval } from '../../rag/query/contract.js';
-import { databaseOf } from '../../rag/query/plan.js';
+import type { Hit, Retrieval } from '../../rag/contract.js';
+import { databaseOf } from '../../rag/retrieval.js';
 
 /** Questions times strategies of one request, which takes seconds to minutes. */
 const MOST_ASKED = 2_000;

@@ -47,7 +47,7 @@ export interface EmbedderParts {
   readonly retryBaseMs?: number;
 }
 
-/** What one type of embedder makes of its configuration: the part without batching, checks and turns. */
+/** What one type of embedder makes of its configuration: the part without batches, checks and a queue. */
 export interface Source {
   /** The model's name for messages. */
   readonly model: string;
@@ -65,6 +65,8 @@ export interface Source {
 /** One type of embedder. */
 export interface EmbedderKind {
   readonly type: EmbedderType;
+  /** Whether it asks a model of this runtime unless its `base_url` names a host. */
+  readonly runsHere?: true;
   /** Its options with their defaults and ranges. */
   readonly options: OptionShapes;
   /** Throws `invalid` for options of a wrong type, and `bad_request` for those that are missing. Asks nobody yet. */

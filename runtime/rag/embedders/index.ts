@@ -6,8 +6,83 @@ import type { Embedder, EmbedderKind, EmbedderParts, Purpose, Source, Urgency } 
 import { lexical } from './lexical.js';
 import { ollama } from './ollama.js';
 import { openAi } from './openai.js';
-import { Turns } from './turns.js';
 import { huggingFace, sentenceTransformer, universal } from './universal.js';
+
+/** So long bulk work waits for interactive work at most: with questions all the time, ingestion still gets on. */
+const LONGEST_WAIT_MS = 1000;
+
+interface Waiting {
+  readonly start: () => void;
+  readonly sinceMs: number;
+}
+
+/** Orders the work at the embedder of one database: interactive work starts at once, bulk work one batch at a time and while no question is asked. */
+export class EmbeddingQueue {
+  #asking = 0;
+  #busy = false;
+  readonly #queue: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** No work is running or waiting. */
+  get idle(): boolean {
+    return this.#asking === 0 && !this.#busy && this.#queue.length === 0;
+  }
+
+  /** Does the work when nothing goes before it. Throws the reason of the abort while it waits. */
+  async run<T>(urgency: Urgency, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (urgency === 'interactive') {
+      this.#asking += 1;
+      try {
+        return await work();
+      } finally {
+        this.#asking -= 1;
+        this.#next();
+      }
+    }
+    await this.#wait(signal);
+    try {
+      return await work();
+    } finally {
+      this.#busy = false;
+      this.#next();
+    }
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        const at = this.#queue.indexOf(waiting);
+        if (at >= 0) this.#queue.splice(at, 1);
+        reject(signal.reason);
+      };
+      const start = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const waiting: Waiting = { start, sinceMs: performance.now() };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#queue.push(waiting);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    const first = this.#queue[0];
+    if (!first || this.#busy) return;
+    const leftMs = first.sinceMs + LONGEST_WAIT_MS - performance.now();
+    if (this.#asking > 0 && leftMs > 0) {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#next();
+      }, leftMs).unref();
+      return;
+    }
+    this.#queue.shift();
+    this.#busy = true;
+    first.start();
+  }
+}
 
 /** Every type of embedder: the list that a new one is added to. */
 export const EMBEDDERS = {
@@ -27,7 +102,7 @@ const MOST_OF_OWNER = 64;
 /** The embedders of one daemon. */
 export interface Embedders {
   /**
-   * The embedder of a strategy for one database. Those of the same `owner` take turns, whatever their strategy. `owner` is any text that
+   * The embedder of a strategy for one database. Those of the same `owner` share one queue, whatever their strategy. `owner` is any text that
    * is one database's own; `models` are those of its project, whose settings hold where the strategy names one. Throws `invalid` and
    * `bad_request` for its configuration.
    */
@@ -35,7 +110,7 @@ export interface Embedders {
 }
 
 interface Owned {
-  readonly turns: Turns;
+  readonly queue: EmbeddingQueue;
   readonly embedders: Map<string, Embedder>;
 }
 
@@ -43,24 +118,24 @@ interface Owned {
 export function createEmbedders(parts: EmbedderParts): Embedders {
   const owners = new Map<string, Owned>();
   const owned = (owner: string): Owned => {
-    const found = owners.get(owner) ?? { turns: new Turns(), embedders: new Map() };
+    const entry = owners.get(owner) ?? { queue: new EmbeddingQueue(), embedders: new Map() };
     // The latest used stands last.
     owners.delete(owner);
-    owners.set(owner, found);
-    for (const [name, old] of owners) if (owners.size > MOST_OWNERS && old.turns.idle && name !== owner) owners.delete(name);
-    return found;
+    owners.set(owner, entry);
+    for (const [name, old] of owners) if (owners.size > MOST_OWNERS && old.queue.idle && name !== owner) owners.delete(name);
+    return entry;
   };
   return {
     of(owner, strategy, models = []) {
-      const { turns, embedders } = owned(owner);
+      const { queue, embedders } = owned(owner);
       const projectModel = modelOf(strategy, models);
       const key = JSON.stringify([strategy, projectModel]);
       const known = embedders.get(key);
       if (known) return known;
       const made = new CheckedEmbedder(
         strategy.type,
-        kindOf(strategy.type).open(strategy, { ...parts, ...(projectModel ? { projectModel } : {}) }),
-        turns,
+        embedderKind(strategy.type).open(strategy, { ...parts, ...(projectModel ? { projectModel } : {}) }),
+        queue,
       );
       embedders.set(key, made);
       for (const oldest of embedders.keys()) if (embedders.size > MOST_OF_OWNER) embedders.delete(oldest);
@@ -76,12 +151,12 @@ function modelOf({ config }: EmbeddingStrategy, models: readonly ModelConfig[]):
   return ours.find((model) => model.name === name) ?? ours.find((model) => model.model === name);
 }
 
-function kindOf(type: EmbedderType): EmbedderKind {
+function embedderKind(type: EmbedderType): EmbedderKind {
   if (Object.hasOwn(EMBEDDERS, type)) return EMBEDDERS[type];
   throw new Failure('bad_request', `The embedder type '${type}' is unknown; known are ${Object.keys(EMBEDDERS).join(', ')}.`);
 }
 
-/** An embedder over a source: batches, turns, and no vector that is missing, of another size, not finite or zero. */
+/** An embedder over a source: batches, a queue, and no vector that is missing, of another size, not finite or zero. */
 class CheckedEmbedder implements Embedder {
   readonly key: string;
   #dimensions: number | undefined;
@@ -89,7 +164,7 @@ class CheckedEmbedder implements Embedder {
   constructor(
     readonly type: EmbedderType,
     readonly source: Source,
-    readonly turns: Turns,
+    readonly queue: EmbeddingQueue,
   ) {
     this.#dimensions = source.dimensions;
     const settings = JSON.stringify([source.settings, source.normalise, source.dimensions ?? null]);
@@ -109,7 +184,7 @@ class CheckedEmbedder implements Embedder {
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += this.source.batchSize) {
       const batch = texts.slice(from, from + this.source.batchSize);
-      const answered = await this.turns.take(urgency, signal, () => this.source.send(batch, purpose, signal, urgency));
+      const answered = await this.queue.run(urgency, signal, () => this.source.send(batch, purpose, signal, urgency));
       signal.throwIfAborted();
       if (answered.length !== batch.length) throw this.#bad(`answered ${answered.length} vectors to ${batch.length} texts`);
       for (const vector of answered) vectors.push(this.#checked(vector));

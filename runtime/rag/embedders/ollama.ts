@@ -4,7 +4,7 @@ import type { OptionShapes } from '../../config/plugin-options.js';
 import { vectorsOf } from '../../net/ask/embeddings.js';
 import { type JsonCall, postJson } from '../../net/ask/json.js';
 import type { EmbedderKind } from './contract.js';
-import { DIMENSION, given, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
+import { DIMENSION, nonEmpty, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
 const LOCAL = 'http://localhost:11434';
 /** A pull downloads a whole model. */
@@ -28,7 +28,7 @@ export const ollama: EmbedderKind = {
   open(strategy, { outbound, retryBaseMs }) {
     const settings = settingsOf(strategy, OPTIONS);
     const { model } = settings;
-    const base = (given(settings.base_url) ?? LOCAL).replace(/\/(v1|api)?\/*$/, '');
+    const base = (nonEmpty(settings.base_url) ?? LOCAL).replace(/\/(v1|api)?\/*$/, '');
     const prefixes = prefixesOf(model, settings);
     const post = (path: string, body: unknown, timeoutMs: number, signal: AbortSignal): Promise<unknown> => {
       const call: JsonCall = { base, path, body, model, timeoutMs, retries: RETRIES, retryBaseMs };

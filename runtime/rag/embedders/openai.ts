@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { askEmbeddings } from '../../net/ask/embeddings.js';
 import type { EmbedderKind } from './contract.js';
-import { DIMENSION, given, keyOf, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
+import { DIMENSION, keyOf, nonEmpty, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
 const PUBLIC_API = 'https://api.openai.com/v1';
 /** Models that make vectors of any smaller size on demand. */
@@ -44,7 +44,7 @@ export const openAi: EmbedderKind = {
   open(strategy, { outbound, retryBaseMs }) {
     const settings = settingsOf(strategy, OPTIONS);
     const { model, dimension } = settings;
-    const base = given(settings.base_url) ?? PUBLIC_API;
+    const base = nonEmpty(settings.base_url) ?? PUBLIC_API;
     const apiKey = keyOf(strategy, settings.api_key);
     if (apiKey === undefined && base === PUBLIC_API)
       throw new Failure(
@@ -52,7 +52,7 @@ export const openAi: EmbedderKind = {
         `The embedding strategy '${strategy.name}' has no api_key: set it to \${env:NAME}, or set base_url to a host that needs none.`,
         { code: 'ProviderKeyMissing' },
       );
-    const organization = given(settings.organization);
+    const organization = nonEmpty(settings.organization);
     const prefixes = prefixesOf(model, settings);
     const sized = dimension !== null && SIZED.test(model) ? { dimensions: dimension } : {};
     const host = {

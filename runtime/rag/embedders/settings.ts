@@ -62,14 +62,14 @@ export function prefixesOf(model: string, settings: OptionValues<typeof PREFIXES
 }
 
 /** A text setting, undefined where it is empty. */
-export function given(text: string | null): string | undefined {
+export function nonEmpty(text: string | null): string | undefined {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' ? undefined : trimmed;
 }
 
 /** The key of a host, undefined where there is none. Throws `bad_request`, without showing it, for one that cannot stand in a header. */
 export function keyOf(strategy: EmbeddingStrategy, key: string | null): string | undefined {
-  const text = given(key);
+  const text = nonEmpty(key);
   if (text === undefined || !/[^\x21-\x7e]/.test(text)) return text;
   throw new Failure('bad_request', `The api_key of the embedding strategy '${strategy.name}' holds a blank or a character outside ASCII.`, {
     code: 'ProviderKeyRefused',

@@ -9,7 +9,7 @@ import { isOwnAddress } from '../../net/address.js';
 import { askEmbeddings } from '../../net/ask/embeddings.js';
 import { UNIVERSAL_PORT } from '../../providers/index.js';
 import type { EmbedderKind, EmbedderParts, Source } from './contract.js';
-import { DIMENSION, given, keyOf, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
+import { DIMENSION, keyOf, nonEmpty, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
 const RETRIES = 2;
 
@@ -59,7 +59,7 @@ const SENTENCE_TRANSFORMER = {
 } as const satisfies OptionShapes;
 
 /** The source of a model: this runtime, or the host that the strategy or the project's model names. */
-function source(
+function sourceOf(
   strategy: EmbeddingStrategy,
   named: string,
   settings: OptionValues<typeof SHARED> & { batch_size: number },
@@ -70,7 +70,7 @@ function source(
   const model = projectModel?.model ?? named;
   const encoder = projectModel ? settingsOfModel(projectModel, 'embedding') : {};
   const prefixes = prefixesOf(model, settings);
-  const base = given(settings.base_url) ?? (projectModel && baseUrlOf(projectModel));
+  const base = nonEmpty(settings.base_url) ?? (projectModel && baseUrlOf(projectModel));
   const inside = base === undefined || (runtime !== undefined && isOwnAddress(base, [UNIVERSAL_PORT, parts.runtimePort]));
   const host = inside
     ? undefined
@@ -86,17 +86,17 @@ function source(
   const send: Source['send'] = async (texts, purpose, signal, urgency) => {
     const input = texts.map((text) => prefixes[purpose] + text);
     if (host) return askEmbeddings(parts.outbound, host, input, signal);
-    if (!runtime) throw missing(strategy, model);
+    if (!runtime) throw noEmbeddingModel(strategy, model);
     const asked = (limited: AbortSignal) => runtime(model, input, limited, { urgency, settings: encoder });
     // Nobody waits for ingestion. The time limit is that of an answer, not that of a fetch.
     const wish = { signal, waitMs: urgency === 'bulk' ? Number.POSITIVE_INFINITY : undefined };
-    return need(model, wish, () => within(model, settings.timeout, signal, asked)).catch((error: unknown) => {
-      throw explained(error, strategy);
+    return need(model, wish, () => withinTime(model, settings.timeout, signal, asked)).catch((error: unknown) => {
+      throw withRemedy(error, strategy);
     });
   };
   return {
     model,
-    settings: { prefixes, ...changing(encoder) },
+    settings: { prefixes, ...vectorSettings(encoder) },
     dimensions: settings.dimension ?? undefined,
     batchSize: settings.batch_size,
     normalise,
@@ -104,13 +104,13 @@ function source(
   };
 }
 
-/** The settings of an encoder that its vectors depend on. */
-function changing({ maxLength, dtype }: EncoderSettings): { max_length?: number; dtype?: string } {
+/** The settings of an encoder on which its vectors depend. */
+function vectorSettings({ maxLength, dtype }: EncoderSettings): { max_length?: number; dtype?: string } {
   return { ...(maxLength === undefined ? {} : { max_length: maxLength }), ...(dtype === undefined ? {} : { dtype }) };
 }
 
 /** The failure of a model that is not here, with what can be done about it in the project file. */
-function explained(error: unknown, strategy: EmbeddingStrategy): unknown {
+function withRemedy(error: unknown, strategy: EmbeddingStrategy): unknown {
   if (!(error instanceof Failure) || error.code !== 'ModelNotFound') return error;
   const { kind, message, code, fields } = error;
   const others = `or set base_url of the embedding strategy '${strategy.name}' to a host that has it, or use the type 'LexicalEmbedder'`;
@@ -118,7 +118,7 @@ function explained(error: unknown, strategy: EmbeddingStrategy): unknown {
 }
 
 /** Work that ends with a failure after so many seconds, whoever else may abort it. */
-async function within<T>(model: string, seconds: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withinTime<T>(model: string, seconds: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   const late = new Failure('timed_out', `The embedding model '${model}' took longer than ${seconds} s; raise 'timeout' of its strategy.`);
   const timer = setTimeout(() => limit.abort(late), seconds * 1000);
@@ -129,7 +129,7 @@ async function within<T>(model: string, seconds: number, signal: AbortSignal, wo
   }
 }
 
-function missing(strategy: EmbeddingStrategy, model: string): Failure {
+function noEmbeddingModel(strategy: EmbeddingStrategy, model: string): Failure {
   const message =
     `The embedding strategy '${strategy.name}' needs the model '${model}', and this runtime has no embedding model. ` +
     "Set base_url of the strategy to a host that speaks /v1/embeddings, or use the type 'LexicalEmbedder', which works without a download.";
@@ -139,29 +139,32 @@ function missing(strategy: EmbeddingStrategy, model: string): Failure {
 /** Any embedding model of our own runtime. */
 export const universal: EmbedderKind = {
   type: 'UniversalEmbedder',
+  runsHere: true,
   options: UNIVERSAL,
   open(strategy, parts) {
     const settings = settingsOf(strategy, UNIVERSAL);
-    return source(strategy, settings.model, settings, parts, true);
+    return sourceOf(strategy, settings.model, settings, parts, true);
   },
 };
 
 /** A sentence model by its name on the model hub, run by our own runtime. */
 export const huggingFace: EmbedderKind = {
   type: 'HuggingFaceEmbedder',
+  runsHere: true,
   options: HUGGING_FACE,
   open(strategy, parts) {
     const settings = settingsOf(strategy, HUGGING_FACE);
-    return source(strategy, settings.model_name, settings, parts, settings.normalize_embeddings);
+    return sourceOf(strategy, settings.model_name, settings, parts, settings.normalize_embeddings);
   },
 };
 
 /** The same under its library's name. */
 export const sentenceTransformer: EmbedderKind = {
   type: 'SentenceTransformerEmbedder',
+  runsHere: true,
   options: SENTENCE_TRANSFORMER,
   open(strategy, parts) {
     const settings = settingsOf(strategy, SENTENCE_TRANSFORMER);
-    return source(strategy, settings.model_name, settings, parts, true);
+    return sourceOf(strategy, settings.model_name, settings, parts, true);
   },
 };

@@ -1,5 +1,10 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
-import { defineRetriever, hitsByMetric, METRIC, TOP_K } from './retriever.js';
+import { defineRetriever, hitsByMetric, lexicalHits, METRIC, TOP_K } from './retriever.js';
+
+/** The chunks that share words with the question, by BM25; needs no embedding. */
+export const bm25 = defineRetriever('BM25Retriever', 'top_k', { top_k: TOP_K }, (query, _options, means) =>
+  lexicalHits(query, means, query.topK),
+);
 
 const OPTIONS = {
   top_k: TOP_K,

@@ -2,10 +2,9 @@ import type { RetrievalStrategyType } from '../../../schemas/generated/config/ra
 import type { OptionShapes } from '../../config/plugin-options.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Outbound } from '../../net/outbound.js';
-import type { Hit } from '../contract.js';
+import type { Filter, Hit } from '../contract.js';
 import type { Purpose } from '../embedders/contract.js';
-import type { Filter, StoreAnswer, StoreQuery } from '../stores/contract.js';
-import type { DenseTrust } from './fusion.js';
+import type { StoreAnswer, StoreQuery } from '../stores/contract.js';
 
 /** A question as a retriever gets it. */
 export interface RetrievalQuery {
@@ -46,4 +45,12 @@ export interface Retriever {
   readonly size: 'top_k' | 'final_k' | 'final_top_k';
   /** `options` are the configured ones over the defaults. Hits come best first, at most `topK`. */
   retrieve(query: RetrievalQuery, options: Metadata, means: RetrievalMeans): Promise<Hit[]>;
+}
+
+/** How much dense search counts beside BM25. */
+export interface DenseTrust {
+  /** Of two rankings whose best stand out alike, 0 to 1. */
+  readonly share: number;
+  /** 0 = the same share for every question; the higher, the more a ranking counts whose best hit stands out of it. */
+  readonly standing: number;
 }

@@ -2,8 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { BASE } from './nested.js';
-import { defineRetriever, initialK, scored, TOP_K } from './retriever.js';
+import { BASE_STRATEGY, defineRetriever, initialK, TOP_K, withScore } from './retriever.js';
 
 /** How a reranking model is asked. */
 interface Reranking {
@@ -51,7 +50,7 @@ async function rerankedBy(
   }
   const final = normalise ? relevances(scores) : scores;
   return hits.map((hit, at) =>
-    scored(query, hit, final[at]!, { base_rank: at + 1, base_score: hit.score, rerank_score: final[at]!, rerank_model: model }),
+    withScore(query, hit, final[at]!, { base_rank: at + 1, base_score: hit.score, rerank_score: final[at]!, rerank_model: model }),
   );
 }
 
@@ -85,7 +84,7 @@ const OPTIONS = {
   },
   initial_k: initialK(30),
   final_k: TOP_K,
-  ...BASE,
+  ...BASE_STRATEGY,
   ...RERANKING,
 } as const;
 

@@ -4,12 +4,11 @@ import type { OptionValues } from '../../config/plugin-options.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
 import { postJson } from '../../net/ask/json.js';
-import type { Hit } from '../contract.js';
-import type { Filter } from '../stores/contract.js';
+import type { Filter, Hit } from '../contract.js';
 import { type Condition, conditionsOf, valueAt } from '../stores/filter.js';
 import { storedPaths } from '../stores/metadata.js';
 import type { RetrievalQuery } from './contract.js';
-import { bounded, defineRetriever, scored, TOP_K, vectorOf } from './retriever.js';
+import { boundedScore, defineRetriever, TOP_K, vectorOf, withScore } from './retriever.js';
 
 /** Where a chunk's parts lie in the documents of an index. */
 interface Fields {
@@ -112,9 +111,9 @@ function hitOf(query: RetrievalQuery, row: unknown, rank: number, fields: Fields
     documentHash: textOf(metadata.document_hash ?? source.document_hash),
     text: textOf(valueAt(source, fields.text)),
     metadata,
-    score: bounded(score),
+    score: boundedScore(score),
   };
-  return scored(query, hit, hit.score, { lexical_rank: rank, elastic_score: score, plan: { plan: 'elastic' } });
+  return withScore(query, hit, hit.score, { lexical_rank: rank, elastic_score: score, plan: { plan: 'elastic' } });
 }
 
 /** Asks an Elasticsearch or OpenSearch host that the project file names. */

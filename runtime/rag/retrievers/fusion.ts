@@ -1,16 +1,54 @@
+import { wordsOf } from '../../documents/text/words.js';
+import type { Hit } from '../contract.js';
+import type { DenseTrust } from './contract.js';
+import { bestHits } from './retriever.js';
+
+/** Words of a text that are compared. */
+const MOST_WORDS = 500;
+
+/** The different words of a text, in lower case. */
+export function wordSet(text: string): Set<string> {
+  return new Set(
+    wordsOf(text)
+      .slice(0, MOST_WORDS)
+      .map((word) => word.text.toLowerCase()),
+  );
+}
+
+/** The share of words that two texts have in common, 0 to 1 (Jaccard). */
+export function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  if (a.size === 0 && b.size === 0) return 1;
+  let common = 0;
+  for (const word of a) if (b.has(word)) common += 1;
+  return common / (a.size + b.size - common);
+}
+
+/**
+ * Picks hits one by one, each with its score less `boost` times its likeness to the most alike one picked before (as maximal marginal
+ * relevance does). Their new scores go down from first to last.
+ */
+export function diversified(hits: readonly Hit[], boost: number, count: number): Hit[] {
+  const left = bestHits(hits, hits.length).map((hit) => ({ hit, words: wordSet(hit.text), alike: 0 }));
+  const picked: Hit[] = [];
+  while (left.length > 0 && picked.length < count) {
+    let first = 0;
+    for (let at = 1; at < left.length; at += 1) if (worth(left[at]!, boost) > worth(left[first]!, boost)) first = at;
+    const [chosen] = left.splice(first, 1) as [(typeof left)[number]];
+    picked.push({ ...chosen.hit, score: worth(chosen, boost) });
+    for (const one of left) one.alike = Math.max(one.alike, likeness(one.words, chosen.words));
+  }
+  return picked;
+}
+
+function worth({ hit, alike }: { hit: Hit; alike: number }, boost: number): number {
+  return Math.max(0, hit.score * (1 - boost * alike));
+}
+
 /** One ranking of things by their id, the best first. */
 export type Ranking = readonly { readonly id: string; readonly score: number }[];
 
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
 export const RRF_K = 60;
-
-/** How much dense search counts beside BM25. */
-export interface DenseTrust {
-  /** Of two rankings whose best stand out alike, 0 to 1. */
-  readonly share: number;
-  /** 0 = the same share for every question; the higher, the more a ranking counts whose best hit stands out of it. */
-  readonly standing: number;
-}
 
 /** What is trusted unless somebody says otherwise: an embedding model, and hashed words (chosen in docs/decisions/retrieval.md). */
 export const DENSE_TRUST = { model: { share: 0.7, standing: 3 }, words: { share: 1 / 3, standing: 0 } } as const;
@@ -25,8 +63,8 @@ export function denseShare({ share, standing }: DenseTrust, dense: Ranking, lexi
 /** How many standard deviations the best score lies above the mean of its ranking; at least 1, as where there is no other. */
 function standingOut(ranking: Ranking): number {
   const scores = ranking.map(({ score }) => score);
-  const mean = total(scores) / scores.length;
-  const deviation = Math.sqrt(total(scores.map((score) => (score - mean) ** 2)) / scores.length);
+  const mean = sumOf(scores) / scores.length;
+  const deviation = Math.sqrt(sumOf(scores.map((score) => (score - mean) ** 2)) / scores.length);
   return deviation > 0 ? Math.max(1, (Math.max(...scores) - mean) / deviation) : 1;
 }
 
@@ -43,14 +81,14 @@ export function minMax(ranking: Ranking): Ranking {
  * 0..1, which a threshold needs, in the same order.
  */
 export function rankFusion(rankings: readonly Ranking[], weights: readonly number[], k = RRF_K): Map<string, number> {
-  const most = total(weights) / (k + 1);
-  return summed(rankings, (_score, rank, list) => (most > 0 ? weights[list]! / (k + rank) / most : 0));
+  const most = sumOf(weights) / (k + 1);
+  return sumById(rankings, (_score, rank, list) => (most > 0 ? weights[list]! / (k + rank) / most : 0));
 }
 
 /** The weighted mean of the scores over all rankings; a ranking that lacks a thing counts as 0. */
 export function weightedMean(rankings: readonly Ranking[], weights: readonly number[]): Map<string, number> {
-  const all = total(weights);
-  return summed(rankings, (score, _rank, list) => (all > 0 ? (weights[list]! * score) / all : 0));
+  const all = sumOf(weights);
+  return sumById(rankings, (score, _rank, list) => (all > 0 ? (weights[list]! * score) / all : 0));
 }
 
 /** The weighted mean times the share of the rankings that have the thing (CombMNZ, Fox and Shaw, 1994). */
@@ -70,19 +108,19 @@ export function maximum(rankings: readonly Ranking[]): Map<string, number> {
 /** The mean over the rankings that have the thing. */
 export function mean(rankings: readonly Ranking[]): Map<string, number> {
   const counts = frequencies(rankings);
-  return summed(rankings, (score, _rank, _list, id) => score / counts.get(id)!);
+  return sumById(rankings, (score, _rank, _list, id) => score / counts.get(id)!);
 }
 
 /** How many of the rankings have each thing. */
 export function frequencies(rankings: readonly Ranking[]): Map<string, number> {
-  return summed(rankings, () => 1);
+  return sumById(rankings, () => 1);
 }
 
-function total(numbers: readonly number[]): number {
+function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-function summed(
+function sumById(
   rankings: readonly Ranking[],
   part: (score: number, rank: number, list: number, id: string) => number,
 ): Map<string, number> {

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { best, byId, defineRetriever, denseHits, initialK, scored, TOP_K, vectorOf } from './retriever.js';
+import { bestHits, defineRetriever, denseHits, hitsById, initialK, TOP_K, vectorOf, withScore } from './retriever.js';
 
 /** A value of metadata that chunks may share: what ties them together. */
 interface Link {
@@ -114,10 +114,10 @@ export const graph = defineRetriever('GraphRetriever', 'top_k', OPTIONS, async (
   const wanted = { entities: options.follow_entities, headings: options.follow_headings };
   const dense = await denseHits(query, means, Math.max(options.initial_k, query.topK), vector);
   let edge = dense.slice(0, options.initial_k);
-  const known = byId([edge]);
+  const known = hitsById([edge]);
   for (let hop = 1; hop <= options.max_hops && edge.length > 0; hop += 1) {
     const links = weighed(edge, wanted, options.max_links);
-    const near = byId([await neighboursOf(query, means, vector, links, options.neighbors_per_link), dense]);
+    const near = hitsById([await neighboursOf(query, means, vector, links, options.neighbors_per_link), dense]);
     edge = [];
     for (const hit of near.values()) {
       const shared = linksOf(hit.metadata, wanted).filter((link) => links.has(keyOf(link)));
@@ -126,9 +126,9 @@ export const graph = defineRetriever('GraphRetriever', 'top_k', OPTIONS, async (
       edge.push(tied(query, hit, worth, options.neighbor_weight, { hop, links: shared.map(keyOf) }));
     }
     for (const hit of edge) known.set(hit.id, hit);
-    edge = best(edge, options.initial_k);
+    edge = bestHits(edge, options.initial_k);
   }
-  return [...byId([[...known.values()], dense]).values()];
+  return [...hitsById([[...known.values()], dense]).values()];
 });
 
 async function neighboursOf(
@@ -145,11 +145,11 @@ async function neighboursOf(
       return near ? denseHits(near, means, each, vector) : [];
     }),
   );
-  return [...byId(lists).values()];
+  return [...hitsById(lists).values()];
 }
 
 /** A neighbour's score: its own, and what it gets from the best hit that it is tied to. */
 function tied(query: RetrievalQuery, hit: Hit, worth: number, weight: number, how: Metadata): Hit {
   const score = (1 - weight) * hit.score + weight * worth;
-  return scored(query, hit, score, { graph_score: score, ...how });
+  return withScore(query, hit, score, { graph_score: score, ...how });
 }

@@ -2,10 +2,9 @@ import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
-import { type DenseTrust, denseShare, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion.js';
-import { diversified } from './likeness.js';
-import { typeOf } from './nested.js';
-import { byId, defineRetriever, scored, TOP_K } from './retriever.js';
+import type { DenseTrust } from './contract.js';
+import { denseShare, diversified, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion.js';
+import { defineRetriever, hitsById, strategyType, TOP_K, withScore } from './retriever.js';
 
 /** Candidates of each strategy at least. */
 const LEAST_CANDIDATES = 50;
@@ -57,7 +56,7 @@ function memberOf(value: Metadata): Member {
       'invalid',
       `HybridUniversalStrategy.strategies has the weight ${JSON.stringify(weight)}; it must be a number from 0 to 1.`,
     );
-  return { type: typeOf(type), weight, config: isObject(config) ? config : {} };
+  return { type: strategyType(type), weight, config: isObject(config) ? config : {} };
 }
 
 function membersOf(strategies: readonly Metadata[], { share }: DenseTrust): Member[] {
@@ -74,7 +73,7 @@ function membersOf(strategies: readonly Metadata[], { share }: DenseTrust): Memb
   return strategies.map(memberOf);
 }
 
-function combined(method: string, lists: readonly Ranking[], weights: readonly number[]): Map<string, number> {
+function combineRankings(method: string, lists: readonly Ranking[], weights: readonly number[]): Map<string, number> {
   if (method === 'rank_fusion') return rankFusion(lists, weights);
   return method === 'score_fusion' ? scoreFusion(lists, weights) : weightedMean(lists, weights);
 }
@@ -90,12 +89,12 @@ export const hybridUniversal = defineRetriever('HybridUniversalStrategy', 'final
   const rankings = options.normalize_scores ? lists.map(minMax) : lists;
   const share = named.length === 0 && lists.length === 2 ? denseShare(trust, lists[0]!, lists[1]!) : undefined;
   const weights = share === undefined ? members.map((member) => member.weight) : [share, 1 - share];
-  const scores = combined(options.combination_method, rankings, weights);
+  const scores = combineRankings(options.combination_method, rankings, weights);
   const ranks = lists.map((list) => new Map(list.map((hit, at) => [hit.id, at + 1])));
-  const hits = [...byId(lists).values()].map((hit) => {
+  const hits = [...hitsById(lists).values()].map((hit) => {
     const score = scores.get(hit.id)!;
     const strategies = members.map(({ type }, at) => ({ type, weight: weights[at]!, rank: ranks[at]!.get(hit.id) ?? null }));
-    return scored(query, hit, score, { fused_score: score, fusion: options.combination_method, strategies });
+    return withScore(query, hit, score, { fused_score: score, fusion: options.combination_method, strategies });
   });
   return options.diversity_boost > 0 ? diversified(hits, options.diversity_boost, query.topK) : hits;
 });

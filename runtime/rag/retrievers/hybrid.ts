@@ -1,5 +1,5 @@
 import { denseShare, minMax, RRF_K, rankFusion, weightedMean } from './fusion.js';
-import { bothHits, byId, defineRetriever, scored, TOP_K } from './retriever.js';
+import { bothHits, defineRetriever, hitsById, TOP_K, withScore } from './retriever.js';
 
 /** Candidates of each ranking at least, so that a hit that is middling in both is seen. */
 const LEAST_CANDIDATES = 50;
@@ -40,8 +40,8 @@ export const hybrid = defineRetriever('HybridRetriever', 'top_k', OPTIONS, async
   // A side without weight must not bring its own hits in with a score of 0.
   const lists = [alpha > 0 ? dense : [], alpha < 1 ? lexical : []];
   const scores = fusion === 'rrf' ? rankFusion(lists, weights, options.rrf_k) : weightedMean(lists.map(minMax), weights);
-  return [...byId(lists).values()].map((hit) => {
+  return [...hitsById(lists).values()].map((hit) => {
     const score = scores.get(hit.id)!;
-    return scored(query, hit, score, { fused_score: score, fusion, hybrid_alpha: alpha });
+    return withScore(query, hit, score, { fused_score: score, fusion, hybrid_alpha: alpha });
   });
 });

@@ -1,6 +1,5 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
-import { basicSimilarity, vector } from './basic.js';
-import { bm25 } from './bm25.js';
+import { basicSimilarity, bm25, vector } from './basic.js';
 import type { Retriever } from './contract.js';
 import { crossEncoder } from './cross-encoder.js';
 import { elastic } from './elastic.js';

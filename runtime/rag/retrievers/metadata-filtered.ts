@@ -1,8 +1,8 @@
 import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
-import type { Filter } from '../stores/contract.js';
-import { conditionsOf, matches } from '../stores/filter.js';
-import { defineRetriever, hitsByMetric, METRIC, scored, TOP_K } from './retriever.js';
+import type { Filter } from '../contract.js';
+import { conditionsOf, passesAll } from '../stores/filter.js';
+import { defineRetriever, hitsByMetric, METRIC, TOP_K, withScore } from './retriever.js';
 
 const OPTIONS = {
   top_k: TOP_K,
@@ -30,7 +30,7 @@ const OPTIONS = {
 } as const;
 
 /** Two filters as one that asks for both, or undefined where they say different things of one key. */
-function joined(first: Filter, second: Filter): Filter | undefined {
+function bothFilters(first: Filter, second: Filter): Filter | undefined {
   const all: Metadata = { ...first };
   for (const [key, value] of Object.entries(second)) {
     const known = all[key];
@@ -47,7 +47,7 @@ export const metadataFiltered = defineRetriever('MetadataFilteredStrategy', 'top
   const requested = query.filter ?? {};
   const own: Metadata = { ...options.filters };
   for (const [key, value] of Object.entries(options.default_filters)) if (!(key in own) && !(key in requested)) own[key] = value;
-  const filter = options.filter_mode === 'pre' ? joined(requested, own) : undefined;
+  const filter = options.filter_mode === 'pre' ? bothFilters(requested, own) : undefined;
   if (filter) return hitsByMetric({ ...query, filter }, means, query.topK, options.distance_metric);
   const conditions = [...conditionsOf(requested), ...conditionsOf(own)];
   const { filter: _inside, ...open } = query;
@@ -58,6 +58,6 @@ export const metadataFiltered = defineRetriever('MetadataFilteredStrategy', 'top
     options.distance_metric,
   );
   return hits
-    .filter((hit) => matches(conditions, hit.metadata))
-    .map((hit) => scored(query, hit, hit.score, { filter_mode: 'post', fetched: hits.length }));
+    .filter((hit) => passesAll(conditions, hit.metadata))
+    .map((hit) => withScore(query, hit, hit.score, { filter_mode: 'post', fetched: hits.length }));
 });

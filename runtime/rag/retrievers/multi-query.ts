@@ -1,8 +1,7 @@
 import type { Hit } from '../contract.js';
 import { frequencies, maximum, mean, rankFusion, weightedMean } from './fusion.js';
-import { BASE } from './nested.js';
-import { byId, defineRetriever, METRIC, scored, TOP_K } from './retriever.js';
-import { rewritesOf, writtenBy } from './rewrites.js';
+import { BASE_STRATEGY, defineRetriever, hitsById, METRIC, TOP_K, withScore } from './retriever.js';
+import { questionsByModel, rewritesOf } from './rewrites.js';
 
 const OPTIONS = {
   num_queries: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Ways to put the question, itself included.' },
@@ -29,7 +28,7 @@ const OPTIONS = {
     examples: ['default'],
   },
   distance_metric: METRIC,
-  ...BASE,
+  ...BASE_STRATEGY,
 } as const;
 
 function fused(method: string, lists: readonly (readonly Hit[])[], weights: readonly number[]): Map<string, number> {
@@ -45,7 +44,8 @@ function prompt(text: string, count: number): string {
 /** Asks the question in several ways, and fuses what each finds. */
 export const multiQuery = defineRetriever('MultiQueryStrategy', 'top_k', OPTIONS, async (query, options, means) => {
   const { num_queries: count, model_name: model } = options;
-  const written = model === null || count < 2 ? [] : await writtenBy(model, prompt(query.text, count - 1), count - 1, means, query.signal);
+  const written =
+    model === null || count < 2 ? [] : await questionsByModel(model, prompt(query.text, count - 1), count - 1, means, query.signal);
   const ways = written.length > 0 ? [query.text, ...written] : rewritesOf(query.text, count);
   const topK = query.topK * options.search_multiplier;
   const config = { distance_metric: options.distance_metric, ...options.base_strategy_config };
@@ -53,9 +53,9 @@ export const multiQuery = defineRetriever('MultiQueryStrategy', 'top_k', OPTIONS
   const weights = ways.map((_way, at) => Math.max(0, options.query_weights[at] ?? 1 / (at + 1)));
   const scores = fused(options.aggregation_method, lists, weights);
   const counts = frequencies(lists);
-  return [...byId(lists).values()].map((hit) => {
+  return [...hitsById(lists).values()].map((hit) => {
     const score = scores.get(hit.id)!;
     const found = { ...hit, metadata: { ...hit.metadata, query_frequency: counts.get(hit.id)! } };
-    return scored(query, found, score, { fused_score: score, queries: ways });
+    return withScore(query, found, score, { fused_score: score, queries: ways });
   });
 });

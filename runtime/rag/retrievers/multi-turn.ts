@@ -1,11 +1,9 @@
 import type { OptionValues } from '../../config/plugin-options.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { maximum } from './fusion.js';
-import { likeness, wordSet } from './likeness.js';
-import { BASE, STRATEGY_TYPES } from './nested.js';
-import { best, byId, defineRetriever, scored, TOP_K } from './retriever.js';
-import { writtenBy } from './rewrites.js';
+import { likeness, maximum, wordSet } from './fusion.js';
+import { BASE_STRATEGY, bestHits, defineRetriever, hitsById, STRATEGY_TYPES, TOP_K, withScore } from './retriever.js';
+import { questionsByModel } from './rewrites.js';
 
 /** When a question is taken apart. */
 interface SplitRules {
@@ -95,7 +93,7 @@ const OPTIONS = {
     description: 'Share of common words from which two hits are the same.',
   },
   max_workers: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Parts that are asked at the same time.' },
-  ...BASE,
+  ...BASE_STRATEGY,
 } as const;
 
 type Options = OptionValues<typeof OPTIONS>;
@@ -108,14 +106,14 @@ async function partsOf(query: RetrievalQuery, options: Options, means: Retrieval
   const rules: SplitRules = { complexity: options.complexity_threshold, least: options.min_query_length, most: options.max_sub_queries };
   if (rules.most < 2 || !isComplex(query.text, rules)) return [query.text];
   const { model_name: model } = options;
-  const written = model === null ? [] : await writtenBy(model, prompt(query.text, rules.most), rules.most, means, query.signal);
+  const written = model === null ? [] : await questionsByModel(model, prompt(query.text, rules.most), rules.most, means, query.signal);
   return written.length > 0 ? written : splitOf(query.text, rules);
 }
 
 /** The hits without those whose words are nearly those of a better one. */
 function withoutCopies(hits: readonly Hit[], threshold: number, count: number): Hit[] {
   const kept: { hit: Hit; words: Set<string> }[] = [];
-  for (const hit of best(hits, hits.length)) {
+  for (const hit of bestHits(hits, hits.length)) {
     if (kept.length === count) break;
     const words = wordSet(hit.text);
     if (kept.every((one) => likeness(one.words, words) < threshold)) kept.push({ hit, words });
@@ -136,9 +134,9 @@ export const multiTurn = defineRetriever('MultiTurnRAGStrategy', 'final_top_k', 
   );
   const scores = maximum(lists);
   const found = (id: string): string[] => parts.filter((_part, at) => lists[at]!.some((hit) => hit.id === id));
-  const hits = [...byId(lists).values()].map((hit) => {
+  const hits = [...hitsById(lists).values()].map((hit) => {
     const sources = found(hit.id);
-    return scored(query, { ...hit, metadata: { ...hit.metadata, sub_queries: sources } }, scores.get(hit.id)!, {
+    return withScore(query, { ...hit, metadata: { ...hit.metadata, sub_queries: sources } }, scores.get(hit.id)!, {
       fused_score: scores.get(hit.id)!,
       sub_queries: parts,
     });

@@ -1,6 +1,5 @@
 import { RERANKING } from './cross-encoder.js';
-import { STRATEGY_TYPES } from './nested.js';
-import { defineRetriever, initialK, scored, TOP_K } from './retriever.js';
+import { defineRetriever, initialK, STRATEGY_TYPES, TOP_K, withScore } from './retriever.js';
 import { keywordsOf, stemOf } from './rewrites.js';
 
 const OPTIONS = {
@@ -50,6 +49,6 @@ export const rerankedRetriever = defineRetriever('RerankedRetriever', 'top_k', O
   return hits.map((hit, at) => {
     const coverage = coverageOf(query.text, hit.text);
     const score = (1 - weight) * hit.score + weight * coverage;
-    return scored(query, hit, score, { base_rank: at + 1, base_score: hit.score, coverage, rerank_score: score });
+    return withScore(query, hit, score, { base_rank: at + 1, base_score: hit.score, coverage, rerank_score: score });
   });
 });

@@ -1,6 +1,6 @@
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
-import { defineRetriever, hitsByMetric, initialK, METRIC, scored, TOP_K } from './retriever.js';
+import { defineRetriever, hitsByMetric, initialK, METRIC, TOP_K, withScore } from './retriever.js';
 
 const DAY_MS = 86_400_000;
 const STEPS: readonly (readonly [days: number, score: number])[] = [
@@ -108,6 +108,6 @@ export const reranked = defineRetriever('RerankedStrategy', 'final_k', OPTIONS, 
   const nowMs = Date.now();
   return hits.map((hit) => {
     const { score, parts } = factored(hit, factors, options.length_normalization, nowMs);
-    return scored(query, hit, score, { rerank_score: score, rerank_parts: parts });
+    return withScore(query, hit, score, { rerank_score: score, rerank_parts: parts });
   });
 });

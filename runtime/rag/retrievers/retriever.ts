@@ -6,6 +6,55 @@ import { stopWordsOf } from '../../documents/text/stop-words.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery, Retriever } from './contract.js';
 
+/** Every name of a strategy. */
+export const STRATEGY_TYPES = [
+  'VectorRetriever',
+  'HybridRetriever',
+  'BM25Retriever',
+  'RerankedRetriever',
+  'GraphRetriever',
+  'ElasticRetriever',
+  'BasicSimilarityStrategy',
+  'MetadataFilteredStrategy',
+  'MultiQueryStrategy',
+  'RerankedStrategy',
+  'HybridUniversalStrategy',
+  'CrossEncoderRerankedStrategy',
+  'MultiTurnRAGStrategy',
+] as const satisfies readonly RetrievalStrategyType[];
+
+/** Short names that strategies inside a strategy may have. */
+const ALIASES: Readonly<Record<string, RetrievalStrategyType>> = {
+  basic: 'BasicSimilarityStrategy',
+  vector: 'VectorRetriever',
+  filtered: 'MetadataFilteredStrategy',
+  multi_query: 'MultiQueryStrategy',
+  reranked: 'RerankedStrategy',
+  bm25: 'BM25Retriever',
+  hybrid: 'HybridRetriever',
+  graph: 'GraphRetriever',
+};
+
+/** The strategy below another one. */
+export const BASE_STRATEGY = {
+  base_strategy: {
+    type: 'string',
+    default: 'BasicSimilarityStrategy',
+    enum: STRATEGY_TYPES,
+    description: 'The strategy that finds the hits to begin with.',
+  },
+  base_strategy_config: { type: 'object', default: {}, description: 'Its options.' },
+} as const;
+
+/** The type of a strategy inside a strategy, which may be given by a short name. Throws `invalid`. */
+export function strategyType(name: unknown): RetrievalStrategyType {
+  const key = String(name).toLowerCase();
+  const found = STRATEGY_TYPES.find((type) => type.toLowerCase() === key) ?? (Object.hasOwn(ALIASES, key) ? ALIASES[key] : undefined);
+  if (found) return found;
+  const known = [...STRATEGY_TYPES, ...Object.keys(ALIASES)].join(', ');
+  throw new Failure('invalid', `A strategy inside a strategy has the type ${JSON.stringify(name)?.slice(0, 100)}; known are ${known}.`);
+}
+
 /** Most hits of one ranking, whatever multiplies the number that was asked for. */
 export const MOST_HITS = 1000;
 
@@ -28,12 +77,12 @@ export function defineRetriever<const S extends OptionShapes>(
     type,
     size,
     options,
-    retrieve: async (query, given, means) => best(await retrieve(query, readOptions(type, options, given), means), query.topK),
+    retrieve: async (query, given, means) => bestHits(await retrieve(query, readOptions(type, options, given), means), query.topK),
   };
 }
 
 /** The best hits first; equal scores are in the order of their ids, so that an answer is the same each time. */
-export function best(hits: readonly Hit[], count: number): Hit[] {
+export function bestHits(hits: readonly Hit[], count: number): Hit[] {
   return hits.toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)).slice(0, count);
 }
 
@@ -75,12 +124,12 @@ export function withoutStopWords(question: string): string {
 }
 
 /** A hit with a new score and, where the question asks for it, how that came about beside what was known before. */
-export function scored(query: Pick<RetrievalQuery, 'explain'>, hit: Hit, score: number, how: Metadata): Hit {
+export function withScore(query: Pick<RetrievalQuery, 'explain'>, hit: Hit, score: number, how: Metadata): Hit {
   return query.explain ? { ...hit, score, explanation: { ...hit.explanation, ...how } } : { ...hit, score };
 }
 
 /** The hits by id, the first of each. */
-export function byId(lists: Iterable<readonly Hit[]>): Map<string, Hit> {
+export function hitsById(lists: Iterable<readonly Hit[]>): Map<string, Hit> {
   const found = new Map<string, Hit>();
   for (const list of lists) {
     for (const hit of list) {
@@ -97,16 +146,16 @@ export function byId(lists: Iterable<readonly Hit[]>): Map<string, Hit> {
 const BM25_HALF = 8;
 
 /** A lexical score without an upper end as a number from 0 to 1 in the same order. */
-export function bounded(score: number): number {
+export function boundedScore(score: number): number {
   return Math.max(0, score) / (Math.max(0, score) + BM25_HALF);
 }
 
 const atMostHits = (k: number): number => Math.min(Math.ceil(k), MOST_HITS);
 
-function ranked(query: RetrievalQuery, hits: readonly Hit[], kind: 'dense' | 'lexical', how: Metadata): Hit[] {
+function rankedHits(query: RetrievalQuery, hits: readonly Hit[], kind: 'dense' | 'lexical', how: Metadata): Hit[] {
   return hits.map((hit, at) => {
-    const score = kind === 'dense' ? hit.score : bounded(hit.score);
-    return scored(query, hit, score, { [`${kind}_rank`]: at + 1, [`${kind}_score`]: hit.score, ...how });
+    const score = kind === 'dense' ? hit.score : boundedScore(hit.score);
+    return withScore(query, hit, score, { [`${kind}_rank`]: at + 1, [`${kind}_score`]: hit.score, ...how });
   });
 }
 
@@ -117,28 +166,31 @@ export async function vectorOf(text: string, means: RetrievalMeans): Promise<Flo
   return vector;
 }
 
-const filtered = ({ filter }: RetrievalQuery) => (filter === undefined ? {} : { filter });
+const filterOf = ({ filter }: RetrievalQuery) => (filter === undefined ? {} : { filter });
 
 /** The hits nearest to a vector, or to the question where none is given. */
 export async function denseHits(query: RetrievalQuery, means: RetrievalMeans, k: number, vector?: Float32Array): Promise<Hit[]> {
   const near = vector ?? (await vectorOf(query.text, means));
-  const { dense, plan } = await means.search({ vector: near, k: atMostHits(k), ...filtered(query) });
-  return ranked(query, dense, 'dense', { plan });
+  const { dense, plan } = await means.search({ vector: near, k: atMostHits(k), ...filterOf(query) });
+  return rankedHits(query, dense, 'dense', { plan });
 }
 
 /** The hits that share words with the question, by BM25, brought to 0..1. */
 export async function lexicalHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<Hit[]> {
   const text = withoutStopWords(query.text);
-  const { lexical, plan } = await means.search({ text, k: atMostHits(k), ...filtered(query) });
-  return ranked(query, lexical, 'lexical', { lexical_query: text, plan });
+  const { lexical, plan } = await means.search({ text, k: atMostHits(k), ...filterOf(query) });
+  return rankedHits(query, lexical, 'lexical', { lexical_query: text, plan });
 }
 
 /** Both rankings from one look into the store. */
 export async function bothHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<{ dense: Hit[]; lexical: Hit[] }> {
   const vector = await vectorOf(query.text, means);
   const text = withoutStopWords(query.text);
-  const { dense, lexical, plan } = await means.search({ vector, text, k: atMostHits(k), ...filtered(query) });
-  return { dense: ranked(query, dense, 'dense', { plan }), lexical: ranked(query, lexical, 'lexical', { lexical_query: text, plan }) };
+  const { dense, lexical, plan } = await means.search({ vector, text, k: atMostHits(k), ...filterOf(query) });
+  return {
+    dense: rankedHits(query, dense, 'dense', { plan }),
+    lexical: rankedHits(query, lexical, 'lexical', { lexical_query: text, plan }),
+  };
 }
 
 /** The ways to compare vectors that a strategy may name; none = the way of the store. */
@@ -172,6 +224,6 @@ export async function hitsByMetric(query: RetrievalQuery, means: RetrievalMeans,
   );
   return hits.map((hit, at) => {
     const score = nearness(vector, vectors[at]!);
-    return scored(query, hit, score, { manhattan_score: score });
+    return withScore(query, hit, score, { manhattan_score: score });
   });
 }

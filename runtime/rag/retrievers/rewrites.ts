@@ -30,7 +30,7 @@ export function stemOf(word: string): string {
   return word.replace(ending, stem);
 }
 
-const NAMED = /[\p{Lu}\p{N}_]/u;
+const LOOKS_LIKE_A_NAME = /[\p{Lu}\p{N}_]/u;
 
 /**
  * Other ways to put a question, by rules: itself, its keywords, their stems, the keywords with the longest first, those that look like names
@@ -40,7 +40,9 @@ export function rewritesOf(text: string, count: number): string[] {
   const keywords = keywordsOf(text);
   const half = Math.ceil(keywords.length / 2);
   // The first word of a sentence has its capital from there.
-  const named = keywords.filter((word) => NAMED.test(word) && !(NAMED.test(word[0]!) && text.trimStart().startsWith(word)));
+  const named = keywords.filter(
+    (word) => LOOKS_LIKE_A_NAME.test(word) && !(LOOKS_LIKE_A_NAME.test(word[0]!) && text.trimStart().startsWith(word)),
+  );
   const forms = [
     keywords,
     keywords.map((word) => stemOf(word.toLowerCase())),
@@ -76,7 +78,7 @@ export function linesOfAnswer(answer: string, count: number): string[] {
  * Questions that a chat model writes to an instruction, at most `count`; none where the model is not available, so that rules take over. A
  * model that the project does not know is thrown, and so is the abort.
  */
-export async function writtenBy(
+export async function questionsByModel(
   model: string,
   instruction: string,
   count: number,

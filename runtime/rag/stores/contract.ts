@@ -1,10 +1,7 @@
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { ProviderHealth } from '../../providers/contract.js';
-import type { Chunk, EmbeddedChunk, Hit } from '../contract.js';
-
-/** A condition on metadata, all of whose keys must hold: a value, or operators (`$eq $ne $in $nin $gt $gte $lt $lte`, also without `$`). */
-export type Filter = Readonly<Record<string, unknown>>;
+import type { Chunk, EmbeddedChunk, Filter, Hit } from '../contract.js';
 
 /** A question to a store. */
 export interface StoreQuery {
@@ -71,3 +68,6 @@ export interface VectorStore {
   drop(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** How a database compares vectors. */
+export type Metric = 'cosine' | 'ip' | 'l2';

@@ -1,11 +1,11 @@
 import { Failure } from '../../../schemas/errors.js';
 import { isObject, sameJson } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
-import type { Filter } from './contract.js';
+import type { Filter } from '../contract.js';
 import { storedPaths } from './metadata.js';
 
 /** Tells whether a filter's value and a value of metadata are the same, in the native form or as other stores flatten it. */
-function same(wanted: unknown, found: unknown): boolean {
+function sameValue(wanted: unknown, found: unknown): boolean {
   if (sameJson(wanted, found)) return true;
   if (typeof wanted !== 'string' || typeof found !== 'object' || found === null) return false;
   if (Array.isArray(found)) return wanted === found.join(',') || wanted === found.join(', ');
@@ -18,14 +18,14 @@ function same(wanted: unknown, found: unknown): boolean {
 }
 
 /** Null and absent are the same: stores that flatten metadata drop nulls. A list holds each of its elements. */
-function equals(wanted: unknown, found: unknown): boolean {
+function equalsOrHolds(wanted: unknown, found: unknown): boolean {
   if (wanted === null || found === null || found === undefined) return wanted === null && (found === null || found === undefined);
-  return same(wanted, found) || (Array.isArray(found) && found.some((item) => same(wanted, item)));
+  return sameValue(wanted, found) || (Array.isArray(found) && found.some((item) => sameValue(wanted, item)));
 }
 
 /** Whether `found`, or an element of it, is comparable with `wanted` (numbers, or texts by code units) and passes. */
-function ordered(wanted: unknown, found: unknown, passes: (order: number) => boolean): boolean {
-  if (Array.isArray(found)) return found.some((item) => ordered(wanted, item, passes));
+function passesOrder(wanted: unknown, found: unknown, passes: (order: number) => boolean): boolean {
+  if (Array.isArray(found)) return found.some((item) => passesOrder(wanted, item, passes));
   if (typeof wanted === 'number' && typeof found === 'number') return passes(found - wanted);
   if (typeof wanted !== 'string' || typeof found !== 'string') return false;
   return passes(found < wanted ? -1 : found > wanted ? 1 : 0);
@@ -48,14 +48,14 @@ export interface Condition {
 }
 
 const TESTS: Record<Operator, (wanted: unknown, found: unknown) => boolean> = {
-  eq: equals,
-  ne: (wanted, found) => !equals(wanted, found),
-  in: (wanted, found) => (wanted as unknown[]).some((value) => equals(value, found)),
-  nin: (wanted, found) => !(wanted as unknown[]).some((value) => equals(value, found)),
-  gt: (wanted, found) => ordered(wanted, found, (order) => order > 0),
-  gte: (wanted, found) => ordered(wanted, found, (order) => order >= 0),
-  lt: (wanted, found) => ordered(wanted, found, (order) => order < 0),
-  lte: (wanted, found) => ordered(wanted, found, (order) => order <= 0),
+  eq: equalsOrHolds,
+  ne: (wanted, found) => !equalsOrHolds(wanted, found),
+  in: (wanted, found) => (wanted as unknown[]).some((value) => equalsOrHolds(value, found)),
+  nin: (wanted, found) => !(wanted as unknown[]).some((value) => equalsOrHolds(value, found)),
+  gt: (wanted, found) => passesOrder(wanted, found, (order) => order > 0),
+  gte: (wanted, found) => passesOrder(wanted, found, (order) => order >= 0),
+  lt: (wanted, found) => passesOrder(wanted, found, (order) => order < 0),
+  lte: (wanted, found) => passesOrder(wanted, found, (order) => order <= 0),
 };
 
 const operatorOf = (key: string): Operator | undefined => {
@@ -67,7 +67,7 @@ function refuse(message: string): never {
   throw new Failure('bad_request', message, { code: 'InvalidFilter' });
 }
 
-function checked(path: string, operator: Operator, wanted: unknown): Condition {
+function conditionOf(path: string, operator: Operator, wanted: unknown): Condition {
   if (operator === 'in' || operator === 'nin') {
     if (!Array.isArray(wanted)) refuse(`The filter on '${path}' has $${operator} without a list of values.`);
     if (wanted.length > MAX_VALUES) refuse(`The filter on '${path}' lists ${wanted.length} values; at most ${MAX_VALUES} are allowed.`);
@@ -77,21 +77,21 @@ function checked(path: string, operator: Operator, wanted: unknown): Condition {
   return { path, operator, wanted };
 }
 
-function collect(path: string, value: unknown, depth: number, into: Condition[]): void {
+function collectConditions(path: string, value: unknown, depth: number, into: Condition[]): void {
   if (depth > MAX_DEPTH) refuse(`A filter is nested deeper than ${MAX_DEPTH} levels.`);
   if (!isObject(value)) {
-    into.push(checked(path, 'eq', value));
+    into.push(conditionOf(path, 'eq', value));
     return;
   }
   const entries = Object.entries(value);
   const operators = entries.length > 0 && entries.every(([key]) => operatorOf(key) !== undefined);
   for (const [key, member] of entries) {
-    if (operators) into.push(checked(path, operatorOf(key)!, member));
+    if (operators) into.push(conditionOf(path, operatorOf(key)!, member));
     else if (key.startsWith('$')) {
       refuse(
         `The filter on '${path}' has '${key}'; known are $${Object.keys(TESTS).join(', $')}, and they cannot stand beside other keys.`,
       );
-    } else collect(`${path}.${key}`, member, depth + 1, into);
+    } else collectConditions(`${path}.${key}`, member, depth + 1, into);
   }
 }
 
@@ -103,7 +103,7 @@ export function conditionsOf(filter: Filter): Condition[] {
   const conditions: Condition[] = [];
   for (const [key, value] of Object.entries(filter)) {
     if (key.startsWith('$')) refuse(`A filter has no '${key}' at its top: write {"name": {"${key}": value}}.`);
-    collect(key, value, 1, conditions);
+    collectConditions(key, value, 1, conditions);
   }
   if (conditions.length > MAX_CONDITIONS) {
     refuse(`A filter has ${conditions.length} conditions; at most ${MAX_CONDITIONS} are allowed.`);
@@ -137,6 +137,6 @@ export function passes(condition: Condition, found: unknown): boolean {
 }
 
 /** Whether metadata passes every condition. */
-export function matches(conditions: readonly Condition[], metadata: Metadata): boolean {
+export function passesAll(conditions: readonly Condition[], metadata: Metadata): boolean {
   return conditions.every((condition) => passes(condition, filteredValue(metadata, condition.path)));
 }

@@ -1,9 +1,9 @@
+import type { Metric } from './contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
 import { shownSetting } from '../../../schemas/secrets.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
-import type { Metric } from './score.js';
 
 /** What a database's configuration comes to. */
 export interface StoreOptions {
@@ -86,13 +86,13 @@ function refuse(database: string, key: string, value: unknown, allowed: string):
 }
 
 /** The first of some keys that has a value. */
-function first(config: Metadata, keys: readonly string[]): { key: string; value: unknown } | undefined {
+function firstSetting(config: Metadata, keys: readonly string[]): { key: string; value: unknown } | undefined {
   const key = keys.find((one) => config[one] !== undefined && config[one] !== null);
   return key === undefined ? undefined : { key, value: config[key] };
 }
 
-function integer(database: string, config: Metadata, keys: readonly string[], most: number): number | undefined {
-  const found = first(config, keys);
+function integerSetting(database: string, config: Metadata, keys: readonly string[], most: number): number | undefined {
+  const found = firstSetting(config, keys);
   if (found === undefined) return undefined;
   const { key, value } = found;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
@@ -100,7 +100,7 @@ function integer(database: string, config: Metadata, keys: readonly string[], mo
 }
 
 function metricOf(database: string, kind: StoreKind, config: Metadata): Metric {
-  const found = first(config, kind.metricKeys);
+  const found = firstSetting(config, kind.metricKeys);
   if (found === undefined) return kind.metric;
   const name = typeof found.value === 'string' ? found.value.toLowerCase() : '';
   return Object.hasOwn(METRICS, name)
@@ -115,7 +115,7 @@ function serverOf(database: string, config: Metadata, port: number): ServerOptio
   if (typeof collection !== 'string' || !COLLECTION.test(collection)) {
     return refuse(database, 'collection_name', collection, '1 to 128 letters, digits, "_" and "-"');
   }
-  const given = integer(database, config, ['port'], MAX_PORT);
+  const given = integerSetting(database, config, ['port'], MAX_PORT);
   const address = host.includes('://') ? host : `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`;
   let url: URL;
   try {
@@ -143,7 +143,7 @@ export function storeOptions(database: { name: string; type: StoreType; config?:
     type: database.type,
     database: database.name,
     metric: metricOf(database.name, kind, config),
-    dimensions: integer(database.name, config, kind.dimensionKeys, kind.mostDimensions),
+    dimensions: integerSetting(database.name, config, kind.dimensionKeys, kind.mostDimensions),
     deduplicate: config.enable_deduplication !== false,
     ...(server && { server }),
   };

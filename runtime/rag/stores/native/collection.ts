@@ -5,12 +5,10 @@ import { breathe, turn } from '../../../base/loop.js';
 import { StateMachine } from '../../../base/state-machine.js';
 import type { Batch, ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
-import { dimensionMismatch } from '../check.js';
-import { Changes } from './changes.js';
+import { dimensionMismatch } from '../vectors.js';
 import { BackgroundWork, ROWS_PER_TURN, SerialQueue } from './pacing.js';
-import { Bitmap, putRows, putWaste, RecentRows, rowCount, vectorOf } from './rows.js';
+import { Bitmap, DocumentChanges, putRows, putWaste, RecentRows, rowCount, sweepRows, vectorOf } from './rows.js';
 import { COLLECTION_TRANSITIONS, type CollectionState } from './states.js';
-import { sweepSome } from './sweep.js';
 
 /** Numbers of collections are drawn below this. */
 const MAX_COLLECTION = 2 ** 48 - 1;
@@ -70,7 +68,7 @@ export class Collection {
     this.#key = key;
     this.#record = store.collections.get(key) ?? newRecord();
     this.#sweeper = new BackgroundWork(
-      () => this.#inOrder(() => sweepSome(store, this.#record.collection)),
+      () => this.#inOrder(() => sweepRows(store, this.#record.collection)),
       (error) =>
         log('warn', 'removed chunks could not be taken off the disk yet; the next change tries again', { database: key.join('/'), error }),
     );
@@ -291,7 +289,7 @@ export class Collection {
         await this.#put((batch) => putRows(batch, collection, first + at, chunks.slice(at, at + ROWS_PER_WRITE)));
         signal.throwIfAborted();
       }
-      const changes = new Changes(this, chunks, first, replaced);
+      const changes = new DocumentChanges(this, chunks, first, replaced);
       const record = { ...this.#next(), nextRow: first + chunks.length, dimensions };
       await this.#put(async (batch) => {
         await putRows(batch, collection, first + last, chunks.slice(last));

@@ -1,14 +1,13 @@
+import type { Metric } from '../contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../base/log.js';
 import { breathe } from '../../../base/loop.js';
 import { StateMachine } from '../../../base/state-machine.js';
 import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
 import { indexedText } from '../metadata.js';
-import type { Metric } from '../score.js';
 import type { Collection } from './collection.js';
-import type { IndexFiles } from './files.js';
 import { BackgroundWork, ROWS_PER_TURN } from './pacing.js';
-import { IndexPair, type IndexRow } from './pair.js';
+import { type IndexFiles, IndexPair, type IndexRow } from './pair.js';
 import { type Bitmap, vectorOf } from './rows.js';
 import { INDEX_TRANSITIONS, type IndexState } from './states.js';
 

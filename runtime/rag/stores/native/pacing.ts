@@ -77,7 +77,7 @@ export class BackgroundWork {
 const ITEMS_AT_ONCE = 4_096;
 
 /** Sorts a copy of a long list without holding up the event loop. */
-export async function sorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+export async function sortInPieces<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += ITEMS_AT_ONCE) {
     runs.push(items.slice(at, at + ITEMS_AT_ONCE).sort(compare));
@@ -85,13 +85,14 @@ export async function sorted<T>(items: readonly T[], compare: (a: T, b: T) => nu
   }
   while (runs.length > 1) {
     const next: T[][] = [];
-    for (let i = 0; i < runs.length; i += 2) next.push(runs[i + 1] === undefined ? runs[i]! : await merge(runs[i]!, runs[i + 1]!, compare));
+    for (let i = 0; i < runs.length; i += 2)
+      next.push(runs[i + 1] === undefined ? runs[i]! : await mergeRuns(runs[i]!, runs[i + 1]!, compare));
     runs = next;
   }
   return runs[0] ?? [];
 }
 
-async function merge<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+async function mergeRuns<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
   const out: T[] = [];
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {
     const first = j >= b.length || (i < a.length && compare(a[i]!, b[j]!) <= 0);

@@ -1,6 +1,7 @@
 import { breathe, turn } from '../../../base/loop.js';
-import type { Batch, ChunkRecord, RowRange, Store } from '../../../store/store.js';
+import type { Batch, ChunkRecord, DocumentRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
+import { documentName } from '../metadata.js';
 import { ROWS_PER_TURN } from './pacing.js';
 
 /** A set of rows: bit `row & 7` of byte `row >> 3`. */
@@ -138,7 +139,7 @@ export async function* vectorPages(
   }
 }
 
-/** Adds to a write that rows are to be removed; `sweep` does it. */
+/** Adds to a write that rows are to be removed; `sweepRows` removes them. */
 export function putWaste(batch: Batch, collection: number, ranges: readonly RowRange[]): void {
   for (const [first, count] of ranges) batch.put('waste', [collection, first], { count });
 }
@@ -171,4 +172,105 @@ export class RecentRows {
   clear(): void {
     this.#chunks.clear();
   }
+}
+
+/** What is known of the rows of a collection. */
+interface Rows {
+  readonly documents: Map<string, DocumentRecord>;
+  readonly alive: Bitmap;
+  readonly dead: RowRange[];
+  contentBytes: number;
+  chunk(row: number): { documentHash: string; text: string } | undefined;
+}
+
+/** What adding chunks at rows from `first` on, in place of the rows `replaced`, does to the documents. */
+export class DocumentChanges {
+  readonly #rows: Rows;
+  readonly #documents = new Map<string, DocumentRecord>();
+  readonly #added: RowRange;
+  readonly #replaced: readonly number[];
+
+  constructor(rows: Rows, chunks: readonly EmbeddedChunk[], first: number, replaced: readonly number[]) {
+    this.#rows = rows;
+    this.#added = [first, chunks.length];
+    this.#replaced = replaced;
+    const dimensions = chunks[0]!.vector.length;
+    for (const row of replaced) {
+      const chunk = rows.chunk(row)!;
+      const { rows: ranges, bytes, name } = this.#document(chunk.documentHash)!;
+      this.#documents.set(chunk.documentHash, { name, rows: withoutRow(ranges, row), bytes: bytes - chunkBytes(chunk.text, dimensions) });
+    }
+    for (let at = 0; at < chunks.length; ) {
+      const { documentHash, metadata } = chunks[at]!;
+      const { name, rows: ranges, bytes } = this.#document(documentHash) ?? { name: documentName(metadata), rows: [], bytes: 0 };
+      const from = at;
+      let size = bytes;
+      for (; chunks[at]?.documentHash === documentHash; at += 1) size += chunkBytes(chunks[at]!.text, dimensions);
+      this.#documents.set(documentHash, { name, rows: withRows(ranges, first + from, at - from), bytes: size });
+    }
+  }
+
+  /** Adds the records to a write. */
+  put(batch: Batch, collection: number): void {
+    for (const [hash, document] of this.#documents) {
+      if (document.rows.length > 0) batch.put('documents', [collection, hash], document);
+      else batch.remove('documents', [collection, hash]);
+    }
+    putWaste(
+      batch,
+      collection,
+      this.#replaced.map((row) => [row, 1]),
+    );
+  }
+
+  /** Makes what was written known. */
+  apply(): void {
+    const { documents, alive } = this.#rows;
+    for (const [hash, document] of this.#documents) {
+      this.#rows.contentBytes += document.bytes - (documents.get(hash)?.bytes ?? 0);
+      if (document.rows.length > 0) documents.set(hash, document);
+      else documents.delete(hash);
+    }
+    for (const row of this.#replaced) {
+      alive.delete(row);
+      this.#rows.dead.push([row, 1]);
+    }
+    for (let row = this.#added[0]; row < this.#added[0] + this.#added[1]; row += 1) alive.add(row);
+  }
+
+  #document(hash: string): DocumentRecord | undefined {
+    return this.#documents.get(hash) ?? this.#rows.documents.get(hash);
+  }
+}
+
+/** Everything below a collection, some at a time. */
+const rangeOf = (collection: number) => ({ start: [collection], end: [collection + 1], limit: ROWS_PER_TURN });
+
+/** The first rows that wait: of `collection`, else of one that was dropped. */
+function firstWaste(store: Store, collection: number) {
+  const [own] = store.waste.page({ ...rangeOf(collection), limit: 1 });
+  return own ?? store.waste.page({ limit: ROWS_PER_TURN }).find(({ value }) => value.whole);
+}
+
+/**
+ * Removes some of the rows that wait for it, of `collection` and of collections that were dropped; false when none wait. To be called
+ * while nobody writes to the collection: rows that are being added count as waste until they are all there.
+ */
+export async function sweepRows(store: Store, collection: number): Promise<boolean> {
+  const found = firstWaste(store, collection);
+  if (found === undefined) return false;
+  const [owner, first] = found.key;
+  const documents = found.value.whole ? store.documents.keys(rangeOf(owner)) : [];
+  const rows = store.chunks.page({ start: [owner, first], end: [owner, first + found.value.count], limit: ROWS_PER_TURN });
+  await store.write((batch) => {
+    for (const key of documents) batch.remove('documents', key);
+    for (const { key, value } of rows) {
+      batch.remove('chunks', key);
+      batch.remove('vectors', key);
+      // The id may belong to a chunk that was added later.
+      if (store.chunkIds.get([owner, value.id]) === key[1]) batch.remove('chunkIds', [owner, value.id]);
+    }
+    if (rows.length < ROWS_PER_TURN && documents.length < ROWS_PER_TURN) batch.remove('waste', found.key);
+  });
+  return true;
 }

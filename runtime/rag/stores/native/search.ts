@@ -3,37 +3,143 @@ import { turn } from '../../../base/loop.js';
 import type { Metadata } from '../../../documents/contract.js';
 import type { Store } from '../../../store/store.js';
 import type { Hit } from '../../contract.js';
-import type { StoreAnswer, StoreQuery } from '../contract.js';
-import { conditionsOf } from '../filter.js';
-import { type Metric, scoreOf, similarity } from '../score.js';
+import type { Metric, StoreAnswer, StoreQuery } from '../contract.js';
+import { type Condition, conditionsOf, filteredValue, passes } from '../filter.js';
+import { scoreOf, similarity } from '../vectors.js';
 import type { Collection } from './collection.js';
-import type { Columns } from './columns.js';
 import type { Indexes } from './indexes.js';
-import { ROWS_PER_TURN } from './pacing.js';
-import { type Bitmap, vectorPages } from './rows.js';
+import { ROWS_PER_TURN, SerialQueue } from './pacing.js';
+import { Bitmap, chunkPages, vectorPages } from './rows.js';
+
+/** Columns that are kept; the one that was used longest ago goes first. */
+const MAX_COLUMNS = 16;
+/** Answers that are kept until the next change. */
+const MAX_ANSWERS = 8;
+/** Rows that are looked at between two pauses. */
+const ROWS_AT_ONCE = 2 ** 17;
+/** Different values that are tested between two pauses. */
+const VALUES_AT_ONCE = 2 ** 12;
+
+/** The values of one metadata path: a code of 4 bytes per row, and every different value once. */
+class Column {
+  /** Rows before this one are known. */
+  end = 0;
+  /** 0 = there is no such row. */
+  codes = new Uint32Array(1024);
+  readonly values: unknown[] = [undefined];
+  readonly #codeOf = new Map<unknown, number>();
+
+  set(row: number, value: unknown): void {
+    if (row >= this.codes.length) {
+      const codes = new Uint32Array(Math.max(row + 1, this.codes.length * 2));
+      codes.set(this.codes);
+      this.codes = codes;
+    }
+    const known = typeof value === 'object' && value !== null ? `\u0000${JSON.stringify(value)}` : (value ?? undefined);
+    let code = this.#codeOf.get(known);
+    if (code === undefined) {
+      code = this.values.push(value) - 1;
+      this.#codeOf.set(known, code);
+    }
+    this.codes[row] = code;
+  }
+}
+
+/**
+ * Turns filters into sets of rows. The first filter on a path reads all metadata once; from then on it costs one test per different value
+ * and one look-up per row. Memory: 4 bytes per row and path, and about 100 bytes per different value.
+ */
+export class Columns {
+  readonly #store: Store;
+  readonly #collection: Collection;
+  readonly #queue = new SerialQueue();
+  readonly #columns = new Map<string, Column>();
+  readonly #answers = new Map<string, Bitmap>();
+
+  constructor(store: Store, collection: Collection) {
+    this.#store = store;
+    this.#collection = collection;
+  }
+
+  /** The rows before `end` that pass all conditions. Shared: not to be changed. */
+  async allowed(conditions: readonly Condition[], end: number): Promise<Bitmap> {
+    const { collection, generation } = this.#collection.record;
+    const name = JSON.stringify([collection, generation, end, conditions]);
+    const known = this.#answers.get(name);
+    if (known !== undefined) return known;
+    const columns = await this.#queue.run(() => this.#covered(new Set(conditions.map(({ path }) => path)), end));
+    const answer = await this.#evaluate(conditions, columns, end);
+    this.#answers.set(name, answer);
+    if (this.#answers.size > MAX_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!);
+    return answer;
+  }
+
+  async #covered(paths: ReadonlySet<string>, end: number): Promise<Map<string, Column>> {
+    const wanted = new Map<string, Column>();
+    for (const path of paths) {
+      const column = this.#columns.get(path) ?? new Column();
+      wanted.set(path, column);
+      this.#columns.delete(path);
+      this.#columns.set(path, column);
+    }
+    const behind = [...wanted].filter(([, column]) => column.end < end);
+    const first = Math.min(end, ...behind.map(([, column]) => column.end));
+    for await (const page of chunkPages(this.#store, this.#collection.record.collection, first, end)) {
+      for (const { row, chunk } of page) {
+        for (const [path, column] of behind) if (row >= column.end) column.set(row, filteredValue(chunk.metadata as Metadata, path));
+      }
+    }
+    for (const [, column] of behind) column.end = end;
+    for (const path of this.#columns.keys()) {
+      if (this.#columns.size <= Math.max(MAX_COLUMNS, wanted.size)) break;
+      this.#columns.delete(path);
+    }
+    return wanted;
+  }
+
+  async #evaluate(conditions: readonly Condition[], columns: ReadonlyMap<string, Column>, end: number): Promise<Bitmap> {
+    const tests: { codes: Uint32Array; pass: Uint8Array }[] = [];
+    for (const condition of conditions) {
+      const { codes, values } = columns.get(condition.path)!;
+      const pass = new Uint8Array(values.length);
+      for (let code = 1; code < pass.length; code += 1) {
+        pass[code] = passes(condition, values[code]) ? 1 : 0;
+        if (code % VALUES_AT_ONCE === 0) await turn();
+      }
+      tests.push({ codes, pass });
+    }
+    const { alive } = this.#collection;
+    const allowed = new Bitmap(end);
+    for (let row = 0; row < end; row += 1) {
+      if (alive.has(row) && tests.every(({ codes, pass }) => pass[codes[row] ?? 0] === 1)) allowed.add(row);
+      if (row % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await turn();
+    }
+    return allowed;
+  }
+}
 
 /** A row that was found; a higher raw score is the better one. */
-interface Found {
+interface FoundRow {
   readonly row: number;
   readonly raw: number;
 }
 
-const byScore = (a: Found, b: Found): number => b.raw - a.raw || a.row - b.row;
+const byScore = (a: FoundRow, b: FoundRow): number => b.raw - a.raw || a.row - b.row;
 
 /** The `k` best of several rankings, each row once. */
-function merged(k: number, ...rankings: readonly (readonly Found[])[]): Found[] {
-  const best = new Map<number, Found>();
+function bestOf(k: number, ...rankings: readonly (readonly FoundRow[])[]): FoundRow[] {
+  const best = new Map<number, FoundRow>();
   for (const found of rankings.flat()) if (!best.has(found.row)) best.set(found.row, found);
   return [...best.values()].sort(byScore).slice(0, k);
 }
 
 /** The `k` best of the rows from `first` to before `end` that are allowed, by their stored vectors: exact, and slower than the index. */
-async function scan(
+async function scanVectors(
   store: Store,
   { collection, first, end }: { collection: number; first: number; end: number },
   { metric, vector, k, allowed, signal }: { metric: Metric; vector: Float32Array; k: number; allowed: Bitmap; signal: AbortSignal },
-): Promise<Found[]> {
-  let best: Found[] = [];
+): Promise<FoundRow[]> {
+  let best: FoundRow[] = [];
   for await (const page of vectorPages(store, collection, first, end)) {
     signal.throwIfAborted();
     const found = page
@@ -48,10 +154,10 @@ async function scan(
 const WAIT_ROWS = 2_048;
 /** Of a lexical question; 16 KiB in UTF-8. */
 const MAX_QUESTION_CHARACTERS = 4_096;
-const NOTHING: { found: Found[]; plan: Metadata } = { found: [], plan: { plan: 'none' } };
+const NOTHING: { found: FoundRow[]; plan: Metadata } = { found: [], plan: { plan: 'none' } };
 
 /** What a search looks at. */
-interface Searched {
+interface SearchedStore {
   readonly store: Store;
   readonly collection: Collection;
   readonly indexes: Indexes;
@@ -59,7 +165,7 @@ interface Searched {
   readonly metric: Metric;
 }
 
-interface Bounds {
+interface SearchBounds {
   readonly k: number;
   /** Rows before this one are searched. */
   readonly end: number;
@@ -69,7 +175,7 @@ interface Bounds {
 }
 
 /** Answers a question that was checked. */
-export async function search(searched: Searched, query: StoreQuery, signal: AbortSignal): Promise<StoreAnswer> {
+export async function search(searched: SearchedStore, query: StoreQuery, signal: AbortSignal): Promise<StoreAnswer> {
   const { collection, columns, metric } = searched;
   const end = collection.settled;
   const conditions = query.filter === undefined ? [] : conditionsOf(query.filter);
@@ -83,22 +189,26 @@ export async function search(searched: Searched, query: StoreQuery, signal: Abor
   ]);
   const filter = { conditions: conditions.length, rows_allowed: (allowed ?? collection.alive).size, rows: collection.alive.size };
   return {
-    dense: await hits(collection, dense.found, (raw) => scoreOf(metric, raw)),
-    lexical: await hits(collection, lexical.found, (raw) => raw),
+    dense: await hitsOf(collection, dense.found, (raw) => scoreOf(metric, raw)),
+    lexical: await hitsOf(collection, lexical.found, (raw) => raw),
     plan: { dense: dense.plan, lexical: lexical.plan, filter },
   };
 }
 
 /** The bits for the index: none when every row that it has may be found. */
-function bits({ collection, indexes }: Searched, allowed: Bitmap | undefined): { filter?: Uint8Array } {
+function rowFilter({ collection, indexes }: SearchedStore, allowed: Bitmap | undefined): { filter?: Uint8Array } {
   if (allowed !== undefined) return { filter: allowed.bytes };
   return indexes.hasDead ? { filter: collection.alive.bytes } : {};
 }
 
-async function findDense(searched: Searched, vector: Float32Array, bounds: Bounds): Promise<{ found: Found[]; plan: Metadata }> {
+async function findDense(
+  searched: SearchedStore,
+  vector: Float32Array,
+  bounds: SearchBounds,
+): Promise<{ found: FoundRow[]; plan: Metadata }> {
   const { store, collection, indexes, metric } = searched;
   const { k, end, signal } = bounds;
-  // What hinders the index does not hinder a scan.
+  // A failure of the index does not stop an exact scan.
   const caughtUp = async (row: number): Promise<void> => indexes.reached(row, signal).catch(() => signal.throwIfAborted());
   await caughtUp(0);
   if (end - indexes.end <= WAIT_ROWS) await caughtUp(end);
@@ -106,31 +216,31 @@ async function findDense(searched: Searched, vector: Float32Array, bounds: Bound
   const { collection: number } = collection.record;
   const allowed = bounds.allowed ?? collection.alive;
   const [indexed, rest] = await Promise.all([
-    first > 0 ? indexes.pair?.vectors.search(vector, k, bits(searched, bounds.allowed)) : undefined,
-    scan(store, { collection: number, first, end }, { metric, vector, k, allowed, signal }),
+    first > 0 ? indexes.pair?.vectors.search(vector, k, rowFilter(searched, bounds.allowed)) : undefined,
+    scanVectors(store, { collection: number, first, end }, { metric, vector, k, allowed, signal }),
   ]);
   const found = [...(indexed?.ids ?? [])].map((row, i) => ({ row, raw: indexed!.scores[i]! }));
   const plan = { plan: indexed?.plan ?? 'scan', compared: (indexed?.scanned ?? 0) + end - first, not_indexed: end - first };
-  return { found: merged(k, found, rest), plan };
+  return { found: bestOf(k, found, rest), plan };
 }
 
 async function findLexical(
-  searched: Searched,
+  searched: SearchedStore,
   text: string,
-  { k, end, allowed, signal }: Bounds,
-): Promise<{ found: Found[]; plan: Metadata }> {
+  { k, end, allowed, signal }: SearchBounds,
+): Promise<{ found: FoundRow[]; plan: Metadata }> {
   const { indexes } = searched;
   const waited = Math.max(0, end - indexes.end);
   // The score of one row depends on all others, so there is no answer before all are known.
   await indexes.reached(end, signal);
   const index = indexes.pair?.text;
   if (index === undefined) return NOTHING;
-  const { ids, scores } = await shortened(text, (question) => index.search(question, k, bits(searched, allowed)));
+  const { ids, scores } = await searchShortened(text, (question) => index.search(question, k, rowFilter(searched, allowed)));
   return { found: [...ids].map((row, i) => ({ row, raw: scores[i]! })), plan: { plan: 'bm25', waited_for_rows: waited } };
 }
 
 /** The index takes so many words; of a longer question, such as a pasted page, its beginning is asked. */
-async function shortened<T>(text: string, ask: (question: string) => Promise<T>): Promise<T> {
+async function searchShortened<T>(text: string, ask: (question: string) => Promise<T>): Promise<T> {
   for (let question = text.slice(0, MAX_QUESTION_CHARACTERS); ; question = question.slice(0, question.length / 2)) {
     try {
       return await ask(question);
@@ -140,7 +250,7 @@ async function shortened<T>(text: string, ask: (question: string) => Promise<T>)
   }
 }
 
-async function hits(collection: Collection, found: readonly Found[], score: (raw: number) => number): Promise<Hit[]> {
+async function hitsOf(collection: Collection, found: readonly FoundRow[], score: (raw: number) => number): Promise<Hit[]> {
   const out: Hit[] = [];
   for (const [index, { row, raw }] of found.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turn();

@@ -3,16 +3,15 @@ import { breathe, turn } from '../../../base/loop.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
 import type { DatabaseKey, DocumentRecord, Store } from '../../../store/store.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
-import { checkChunks, checkQuery } from '../check.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
 import type { StoreOptions } from '../options.js';
+import { checkChunks, checkQuery } from '../vectors.js';
 import { Collection } from './collection.js';
-import { Columns } from './columns.js';
-import { IndexFiles } from './files.js';
 import { Indexes } from './indexes.js';
-import { ROWS_PER_TURN, sorted } from './pacing.js';
+import { ROWS_PER_TURN, sortInPieces } from './pacing.js';
+import { IndexFiles } from './pair.js';
 import { rowCount } from './rows.js';
-import { search } from './search.js';
+import { Columns, search } from './search.js';
 
 /** Where a database of our own lies. */
 export interface NativePlace {
@@ -86,7 +85,7 @@ export class NativeStore implements VectorStore {
     const { generation } = this.#collection.record;
     if (this.#sorted?.generation !== generation) {
       const named = [...this.#collection.documents].map((entry) => ({ entry, name: entry[1].name.toLowerCase() }));
-      const inOrder = await sorted(named, (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.entry[0] < b.entry[0] ? -1 : 1));
+      const inOrder = await sortInPieces(named, (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.entry[0] < b.entry[0] ? -1 : 1));
       this.#sorted = { generation, documents: inOrder.map(({ entry }) => entry) };
     }
     const page = this.#sorted.documents.slice(offset, offset + limit);

@@ -1,12 +1,11 @@
+import type { Metric } from '../contract.js';
 import type { Metadata } from '../../../documents/contract.js';
 import type { Outbound } from '../../../net/outbound.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
 import type { Condition } from '../filter.js';
 import { storedPaths } from '../metadata.js';
 import type { ServerOptions } from '../options.js';
-import type { Metric } from '../score.js';
-import { BATCH, type CollectionClient, type RemoteHit } from './client.js';
-import { Server } from './server.js';
+import { BATCH, type CollectionClient, type RemoteHit, Server } from './client.js';
 
 /** The whole metadata as JSON: Chroma keeps texts, numbers and booleans only. */
 const METADATA_KEY = 'quern_metadata';

@@ -1,3 +1,4 @@
+import type { Metric } from '../contract.js';
 import { createHash } from 'node:crypto';
 import type { Metadata } from '../../../documents/contract.js';
 import type { Outbound } from '../../../net/outbound.js';
@@ -5,9 +6,7 @@ import type { Chunk, EmbeddedChunk } from '../../contract.js';
 import type { Condition } from '../filter.js';
 import { storedPaths } from '../metadata.js';
 import type { ServerOptions } from '../options.js';
-import type { Metric } from '../score.js';
-import { BATCH, type CollectionClient, type RemoteHit } from './client.js';
-import { Server } from './server.js';
+import { BATCH, type CollectionClient, type RemoteHit, Server } from './client.js';
 
 /** Names that mean themselves in a path of Qdrant. */
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;

@@ -6,12 +6,11 @@ import { stopWordsOf } from '../../../documents/text/stop-words.js';
 import { wordsOf } from '../../../documents/text/words.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
 import type { Chunk, EmbeddedChunk, Hit } from '../../contract.js';
-import { checkChunks, checkQuery, MAX_HITS } from '../check.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
-import { type Condition, conditionsOf, matches } from '../filter.js';
+import { type Condition, conditionsOf, passesAll } from '../filter.js';
 import { documentName, indexedText } from '../metadata.js';
 import type { StoreOptions } from '../options.js';
-import { scoreOf } from '../score.js';
+import { checkChunks, checkQuery, MAX_HITS, scoreOf } from '../vectors.js';
 import { batches, type CollectionClient } from './client.js';
 
 /** Words of a question that a server is asked for. */
@@ -119,7 +118,7 @@ export class RemoteStore implements VectorStore {
   async #dense(vector: Float32Array, k: number, conditions: readonly Condition[], signal: AbortSignal): Promise<Ranked> {
     for (let limit = k; ; limit = Math.min(MAX_HITS, limit * WIDENING)) {
       const found = await this.#client.nearest(vector, limit, conditions, signal);
-      const passed = found.filter(({ chunk }) => matches(conditions, chunk.metadata));
+      const passed = found.filter(({ chunk }) => passesAll(conditions, chunk.metadata));
       if (passed.length < k && found.length >= limit && limit < MAX_HITS) continue;
       const hits = passed.slice(0, k).map(({ chunk, raw }): Hit => ({ ...chunk, score: scoreOf(this.#options.metric, raw) }));
       return { hits, plan: { plan: 'server', host: this.#client.host, fetched: found.length } };
@@ -131,7 +130,7 @@ export class RemoteStore implements VectorStore {
     const plan = { plan: 'bm25 over fetched chunks', host: this.#client.host, words: beginnings };
     if (beginnings.length === 0) return { hits: [], plan: { ...plan, fetched: 0, all: true } };
     const found = await this.#client.matching(beginnings, MOST_CANDIDATES, conditions, signal);
-    const passed = found.filter(({ metadata }) => matches(conditions, metadata));
+    const passed = found.filter(({ metadata }) => passesAll(conditions, metadata));
     const hits = await rankedByWords(passed, text.slice(0, MOST_CHARACTERS), k);
     return { hits, plan: { ...plan, fetched: found.length, all: found.length < MOST_CANDIDATES } };
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { modelMissing } from '../../../../runtime/formats/model-missing.js';
 import type { NeedModel } from '../../../../runtime/models/fetch/on-use.js';
-import { meansOf } from '../../../../runtime/rag/query/retrieval.js';
+import { meansOf } from '../../../../runtime/rag/retrieval.js';
 import { modelServices } from '../../../../runtime/services/model-services.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 

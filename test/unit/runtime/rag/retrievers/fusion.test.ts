@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Hit } from '../../../../../runtime/rag/contract.js';
 import {
   denseShare,
+  diversified,
   frequencies,
   maximum,
   mean,
@@ -12,8 +13,7 @@ import {
   scoreFusion,
   weightedMean,
 } from '../../../../../runtime/rag/retrievers/fusion.js';
-import { diversified } from '../../../../../runtime/rag/retrievers/likeness.js';
-import { best, bounded } from '../../../../../runtime/rag/retrievers/retriever.js';
+import { bestHits, boundedScore } from '../../../../../runtime/rag/retrievers/retriever.js';
 
 const first: Ranking = [
   { id: 'a', score: 0.9 },
@@ -34,7 +34,7 @@ function near(found: Map<string, number>, wanted: Record<string, number>): void 
 describe('the best hits', () => {
   it('are in the order of their ids where they are equal', () => {
     const hit = (id: string, score: number): Hit => ({ id, score, documentHash: '', text: '', metadata: {} });
-    const found = best([hit('c', 1), hit('a', 1), hit('d', 2), hit('b', 1)], 3);
+    const found = bestHits([hit('c', 1), hit('a', 1), hit('d', 2), hit('b', 1)], 3);
     assert.deepEqual(
       found.map(({ id }) => id),
       ['d', 'a', 'b'],
@@ -93,9 +93,9 @@ describe('fusion', () => {
   });
 
   it('bounds BM25 in the same order', () => {
-    assert.equal(bounded(8), 0.5);
-    assert.equal(bounded(24), 0.75);
-    assert.equal(bounded(-1), 0);
+    assert.equal(boundedScore(8), 0.5);
+    assert.equal(boundedScore(24), 0.75);
+    assert.equal(boundedScore(-1), 0);
   });
 
   it('prefers what is not like a better hit', () => {

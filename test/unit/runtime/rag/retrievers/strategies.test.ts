@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Metadata } from '../../../../../runtime/documents/contract.js';
-import type { Question } from '../../../../../runtime/rag/query/contract.js';
-import type { RetrievalParts } from '../../../../../runtime/rag/query/retrieval.js';
+import type { Question } from '../../../../../runtime/rag/contract.js';
+import type { RetrievalParts } from '../../../../../runtime/rag/retrieval.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../../../schemas/generated/config/rag.js';
 import { configOf, openLibrary, scopeOf } from '../../../../support/library.js';

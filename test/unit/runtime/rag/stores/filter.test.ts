@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { conditionsOf, matches, valueAt } from '../../../../../runtime/rag/stores/filter.js';
+import { conditionsOf, passesAll, valueAt } from '../../../../../runtime/rag/stores/filter.js';
 
-const passes = (filter: Record<string, unknown>, metadata: Record<string, unknown>): boolean => matches(conditionsOf(filter), metadata);
+const passes = (filter: Record<string, unknown>, metadata: Record<string, unknown>): boolean => passesAll(conditionsOf(filter), metadata);
 
 describe('filters', () => {
   it('read operators with and without $, and nested objects as dotted paths', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Turns } from '../../../../../runtime/rag/embedders/turns.js';
+import { EmbeddingQueue } from '../../../../../runtime/rag/embedders/index.js';
 
 const signal = new AbortController().signal;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -20,14 +20,14 @@ function work(name: string, log: string[]) {
   return { run, end };
 }
 
-describe('turns at an embedder', () => {
+describe('the queue at an embedder', () => {
   it('has one bulk batch in flight, questions at once, and the next batch after them', async () => {
-    const turns = new Turns();
+    const queue = new EmbeddingQueue();
     const log: string[] = [];
     const [one, two, ask] = [work('one', log), work('two', log), work('ask', log)];
-    const bulk = [turns.take('bulk', signal, one.run), turns.take('bulk', signal, two.run)];
+    const bulk = [queue.run('bulk', signal, one.run), queue.run('bulk', signal, two.run)];
     await settled();
-    const all = [...bulk, turns.take('interactive', signal, ask.run)];
+    const all = [...bulk, queue.run('interactive', signal, ask.run)];
     await settled();
     assert.deepEqual(log, ['one starts', 'ask starts']);
     one.end();
@@ -38,39 +38,39 @@ describe('turns at an embedder', () => {
     assert.deepEqual(log.slice(-2), ['ask ends', 'two starts']);
     two.end();
     assert.deepEqual(await Promise.all(all), ['one', 'two', 'ask']);
-    assert.ok(turns.idle);
+    assert.ok(queue.idle);
   });
 
   it('lets bulk work on in the end, with questions all the time', async () => {
-    const turns = new Turns();
+    const queue = new EmbeddingQueue();
     const log: string[] = [];
     const [ask, bulk] = [work('ask', log), work('bulk', log)];
-    const asking = turns.take('interactive', signal, ask.run);
+    const asking = queue.run('interactive', signal, ask.run);
     bulk.end();
     // The timer behind this does not keep a process alive, so something else does.
     const alive = setInterval(() => {}, 1000);
-    assert.equal(await turns.take('bulk', signal, bulk.run), 'bulk');
+    assert.equal(await queue.run('bulk', signal, bulk.run), 'bulk');
     clearInterval(alive);
     ask.end();
     await asking;
   });
 
   it('goes on after a failure and after an abort of what waits', async () => {
-    const turns = new Turns();
+    const queue = new EmbeddingQueue();
     const log: string[] = [];
     const first = work('first', log);
-    const running = turns.take('bulk', signal, async () => {
+    const running = queue.run('bulk', signal, async () => {
       await first.run();
       throw new Error('broken');
     });
     const controller = new AbortController();
-    const waiting = turns.take('bulk', controller.signal, async () => log.push('never'));
-    const last = turns.take('bulk', signal, async () => 'last');
+    const waiting = queue.run('bulk', controller.signal, async () => log.push('never'));
+    const last = queue.run('bulk', signal, async () => 'last');
     controller.abort(new Error('gone'));
     await assert.rejects(waiting, /gone/);
     first.end();
     await assert.rejects(running, /broken/);
     assert.equal(await last, 'last');
-    assert.ok(!log.includes('never') && turns.idle);
+    assert.ok(!log.includes('never') && queue.idle);
   });
 });

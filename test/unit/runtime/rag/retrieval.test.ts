@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Metadata } from '../../../../../runtime/documents/contract.js';
-import type { Question } from '../../../../../runtime/rag/query/contract.js';
-import { planOf, topKOf, withinLimits } from '../../../../../runtime/rag/query/plan.js';
-import { type MeansParts, meansOf, type RetrievalParts } from '../../../../../runtime/rag/query/retrieval.js';
-import { DENSE_TRUST } from '../../../../../runtime/rag/retrievers/fusion.js';
-import { Failure } from '../../../../../schemas/errors.js';
-import type { ProjectConfig } from '../../../../../schemas/generated/config/project.js';
-import type { Database, RetrievalStrategy, RetrievalStrategyType } from '../../../../../schemas/generated/config/rag.js';
-import { configOf, openLibrary, scopeOf } from '../../../../support/library.js';
+import type { Metadata } from '../../../../runtime/documents/contract.js';
+import type { Question } from '../../../../runtime/rag/contract.js';
+import { type MeansParts, meansOf, planOf, type RetrievalParts, topKOf, withinLimits } from '../../../../runtime/rag/retrieval.js';
+import { DENSE_TRUST } from '../../../../runtime/rag/retrievers/fusion.js';
+import { Failure } from '../../../../schemas/errors.js';
+import type { ProjectConfig } from '../../../../schemas/generated/config/project.js';
+import type { Database, RetrievalStrategy, RetrievalStrategyType } from '../../../../schemas/generated/config/rag.js';
+import { configOf, openLibrary, scopeOf } from '../../../support/library.js';
 
 const signal = new AbortController().signal;
 

@@ -1,8 +1,43 @@
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import type { EmbeddedChunk } from '../contract.js';
-import type { StoreQuery } from './contract.js';
+import { Metric, type StoreQuery } from './contract.js';
 import type { StoreOptions } from './options.js';
+
+const clampScore = (value: number): number => Math.min(1, Math.max(0, value));
+/** The squared distance at which the score of `l2` is one half. */
+const L2_HALF = 100;
+
+/**
+ * The score of a hit, 0 to 1, a higher one the better. `raw` is the cosine similarity, the inner product, or minus the squared
+ * Euclidean distance.
+ */
+export function scoreOf(metric: Metric, raw: number): number {
+  if (metric === 'l2') return 1 / (1 + Math.max(0, -raw) / L2_HALF);
+  return clampScore((1 + raw) / 2);
+}
+
+/** The raw similarity of two vectors of the same length; those of cosine need no length of 1. */
+export function similarity(metric: Metric, a: Float32Array, b: Float32Array): number {
+  let dot = 0;
+  let squares = 0;
+  let distance = 0;
+  if (metric === 'l2') {
+    for (let i = 0; i < a.length; i += 1) distance += (a[i]! - b[i]!) ** 2;
+    return -distance;
+  }
+  for (let i = 0; i < a.length; i += 1) {
+    dot += a[i]! * b[i]!;
+    squares += b[i]! * b[i]!;
+  }
+  return metric === 'ip' ? dot : dot / Math.sqrt(squares * lengthSquared(a));
+}
+
+function lengthSquared(vector: Float32Array): number {
+  let sum = 0;
+  for (const component of vector) sum += component * component;
+  return sum;
+}
 
 /** Longest chunk id and document hash, in characters: they are keys. */
 const MAX_KEY_CHARACTERS = 400;
@@ -47,12 +82,12 @@ function checkComponents(options: StoreOptions, vector: Float32Array, what: stri
 export async function checkChunks(options: StoreOptions, dimensions: number | undefined, chunks: readonly EmbeddedChunk[]): Promise<void> {
   const wanted = dimensions ?? options.dimensions ?? chunks[0]?.vector.length;
   for (const chunk of chunks) {
-    checkOne(options, wanted, chunk);
+    checkChunk(options, wanted, chunk);
     await breathe();
   }
 }
 
-function checkOne(options: StoreOptions, wanted: number | undefined, { id, documentHash, text, vector }: EmbeddedChunk): void {
+function checkChunk(options: StoreOptions, wanted: number | undefined, { id, documentHash, text, vector }: EmbeddedChunk): void {
   if (text.length > MAX_TEXT_CHARACTERS) {
     invalid(
       `The text of chunk '${id.slice(0, 80)}' has ${text.length} characters; at most ${MAX_TEXT_CHARACTERS} are allowed: cut smaller chunks.`,
