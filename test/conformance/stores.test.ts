@@ -1,9 +1,9 @@
-import type { Metric } from '../../runtime/rag/stores/contract.js';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { Outbound } from '../../runtime/net/outbound.js';
+import type { Metric } from '../../runtime/rag/stores/contract.js';
 import { openStore } from '../../runtime/rag/stores/index.js';
 import { openStore as openState, type Store } from '../../runtime/store/store.js';
 import type { StoreType } from '../../schemas/generated/config/rag.js';

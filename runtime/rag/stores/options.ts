@@ -1,9 +1,9 @@
-import type { Metric } from './contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
 import { shownSetting } from '../../../schemas/secrets.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
+import type { Metric } from './contract.js';
 
 /** What a database's configuration comes to. */
 export interface StoreOptions {

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import type { EmbeddedChunk } from '../contract.js';
-import { Metric, type StoreQuery } from './contract.js';
+import type { Metric, StoreQuery } from './contract.js';
 import type { StoreOptions } from './options.js';
 
 const clampScore = (value: number): number => Math.min(1, Math.max(0, value));

@@ -1,9 +1,9 @@
-import type { Metric } from '../contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../base/log.js';
 import { breathe } from '../../../base/loop.js';
 import { StateMachine } from '../../../base/state-machine.js';
 import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
+import type { Metric } from '../contract.js';
 import { indexedText } from '../metadata.js';
 import type { Collection } from './collection.js';
 import { BackgroundWork, ROWS_PER_TURN } from './pacing.js';

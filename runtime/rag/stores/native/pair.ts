@@ -1,10 +1,10 @@
-import type { Metric } from '../contract.js';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { IndexLoad, NativeTextIndex, NativeVectorIndex, VectorIndexOptions } from '../../../../native/contract.js';
 import { loadCore } from '../../../../native/core.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { liesInside } from '../../../config/names.js';
+import type { Metric } from '../contract.js';
 
 /** Which state of which collection the files are of. */
 export interface FileVersion {

@@ -1,7 +1,7 @@
-import type { Metric } from '../contract.js';
 import type { Metadata } from '../../../documents/contract.js';
 import type { Outbound } from '../../../net/outbound.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
+import type { Metric } from '../contract.js';
 import type { Condition } from '../filter.js';
 import { storedPaths } from '../metadata.js';
 import type { ServerOptions } from '../options.js';
