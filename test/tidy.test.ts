@@ -89,6 +89,8 @@ const LONGEST_TS = 400;
 const LONGEST_CPP = 500;
 const MEDIAN_TS = 120;
 const P90_TS = 300;
+/** Characters of a table's cell in a decision. */
+const LONGEST_CELL = 300;
 
 function below(folder: string): string[] {
   return readdirSync(join(ROOT, folder)).flatMap((name) => {
@@ -311,6 +313,45 @@ describe('tidy', () => {
       [...text(page).matchAll(path)].filter(([, named]) => !existsSync(join(ROOT, named!))).map(([, named]) => `${page}: ${named}`),
     );
     assert.deepEqual(gone, []);
+  });
+
+  it('links pages of the manual to files and headings that are there', () => {
+    const pages = [...below('docs').filter((file) => file.endsWith('.md')), 'README.md', 'CHANGELOG.md', 'accounts/README.md'];
+    const withoutCode = (page: string): string => text(page).replaceAll(/^```.*?^```/gms, '');
+    const slugOf = (heading: string): string =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-');
+    const headings = new Map(pages.map((page) => [page, [...withoutCode(page).matchAll(/^#+ (.*)$/gm)].map(([, one]) => slugOf(one!))]));
+    const wrong = pages.flatMap((page) =>
+      [
+        ...withoutCode(page)
+          .replaceAll(/`[^`]*`/g, '')
+          .matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g),
+      ]
+        .filter(([, path = '', heading]) => {
+          const target =
+            path === ''
+              ? page
+              : normalize(join(dirname(page), path))
+                  .split(sep)
+                  .join('/');
+          return !existsSync(join(ROOT, target)) || (heading !== undefined && headings.get(target)?.includes(heading) === false);
+        })
+        .map(([link]) => `${page}: ${link}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('gives long decisions paragraphs instead of cells', () => {
+    const long = below('docs/decisions').flatMap((page) =>
+      text(page)
+        .split('\n')
+        .filter((line) => line.startsWith('|') && line.split(/(?<!\\)\|/).some((cell) => cell.trim().length > LONGEST_CELL))
+        .map((line) => `${page}: ${line.slice(0, 60)}`),
+    );
+    assert.deepEqual(long, []);
   });
 
   it('adds a service in the two places that docs/adding.md names', () => {
