@@ -313,6 +313,14 @@ describe('tidy', () => {
       [...text(page).matchAll(path)].filter(([, named]) => !existsSync(join(ROOT, named!))).map(([, named]) => `${page}: ${named}`),
     );
     assert.deepEqual(gone, []);
+    // Names without a folder, such as those in diagrams.
+    const files = [...everything, ...below('web/src')].map((file) => `/${file}`);
+    const unknown = pages.flatMap((page) =>
+      [...text(page).matchAll(/[\w./-]+\.(?:ts|mjs|cpp|hpp|svelte)\b/g)]
+        .filter(([named]) => !/^(?:llama|whisper)\.cpp$/.test(named) && !files.some((file) => file.endsWith(`/${named}`)))
+        .map(([named]) => `${page}: ${named}`),
+    );
+    assert.deepEqual(unknown, []);
   });
 
   it('links pages of the manual to files and headings that are there', () => {
