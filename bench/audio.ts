@@ -9,7 +9,7 @@ import { AUDIO_FORMATS } from '../runtime/speech/codecs/index.js';
 import { SPEECH_RATE } from '../runtime/speech/contract.js';
 import { LISTEN_RATE } from '../runtime/speech/decode/contract.js';
 import { decodeAudio } from '../runtime/speech/decode/decode.js';
-import { VoiceDetectors } from '../runtime/speech/vad/vad.js';
+import { VoiceDetectors } from '../runtime/speech/voice-activity.js';
 import { syllables } from '../test/support/audio/signals.js';
 import { Lacking, unlessLacking } from './lacking.js';
 import { median, ROOT, type Row, table } from './measure.js';

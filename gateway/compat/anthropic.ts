@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { collect } from '../../runtime/completions/collect.js';
 import type { CollectedCompletion, Completion, CompletionPart } from '../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
-import { collect } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { breathe } from '../../runtime/base/loop.js';
+import { collectChoices } from '../../runtime/completions/collect.js';
 import type { CollectedCompletion, CompletionPart, TokenLogprob } from '../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
-import { collectChoices } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

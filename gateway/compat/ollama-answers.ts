@@ -1,10 +1,10 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
-import type { CompletionPart } from '../../runtime/completions/contract.js';
+import { collect, ToolCallGatherer } from '../../runtime/completions/collect.js';
+import type { CollectedToolCall, CompletionPart } from '../../runtime/completions/contract.js';
 import { jinjaOf } from '../../runtime/completions/named/go-template.js';
 import { optionParts } from '../../runtime/completions/named/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { refuseAdapters } from '../../runtime/completions/settings.js';
-import { collect } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
 import type { Message } from '../../schemas/generated/common.js';
@@ -99,29 +99,10 @@ function requestOf(runtime: Runtime, body: ChatRequest | GenerateRequest, messag
   return applied;
 }
 
-/** Calls are told whole: their arguments are an object. */
-class Calls {
-  readonly #calls: { name: string; text: string }[] = [];
-  #told = 0;
-
-  add({ index, name, arguments: more }: CompletionPart & { type: 'tool_call' }): WireCall[] {
-    this.#calls[index] ??= { name: '', text: '' };
-    const call = this.#calls[index];
-    if (name) call.name = name;
-    call.text += more ?? '';
-    return this.#upTo(index);
-  }
-
-  rest(): WireCall[] {
-    return this.#upTo(this.#calls.length);
-  }
-
-  #upTo(end: number): WireCall[] {
-    const calls = this.#calls.slice(this.#told, end);
-    this.#told = Math.max(this.#told, end);
-    return calls.map(({ name, text }) => ({ function: { name, arguments: argumentsOf(text) } }));
-  }
-}
+/** A whole call as Ollama has it: its arguments are an object. */
+const wireCall = ({ function: { name, arguments: json } }: CollectedToolCall): WireCall => ({
+  function: { name, arguments: argumentsOf(json) },
+});
 
 /** Arguments that an answer was cut in are told as far as they are text. */
 function argumentsOf(text: string): unknown {
@@ -166,7 +147,7 @@ async function* answerLines(
   clock: Clock,
   { write, end: endOf }: Way,
 ): AsyncGenerator<string, void, undefined> {
-  const calls = new Calls();
+  const calls = new ToolCallGatherer();
   let text = '';
   const piece = (said: Said): string => line({ ...headOf(model), ...write(said), done: false });
   for await (const part of parts) {
@@ -178,9 +159,9 @@ async function* answerLines(
     } else if (part.type === 'reasoning') yield piece({ thinking: part.text });
     else if (part.type === 'tool_call') {
       const whole = calls.add(part);
-      if (whole.length > 0) yield piece({ calls: whole });
+      if (whole.length > 0) yield piece({ calls: whole.map(wireCall) });
     } else {
-      const rest = calls.rest();
+      const rest = calls.end().map(wireCall);
       const { usage, reason } = part;
       const times = clock.durations(usage.prompt_tokens, usage.completion_tokens);
       const end = { done: true, done_reason: reason === 'length' ? 'length' : 'stop', ...(await endOf?.(text)), ...times };
@@ -198,7 +179,7 @@ async function wholeAnswer(model: string, parts: AsyncIterable<CompletionPart>, 
     }
   }
   const { text, reasoning, toolCalls, usage, finishReason } = await collect(noted());
-  const calls = toolCalls.map(({ function: { name, arguments: given } }) => ({ function: { name, arguments: argumentsOf(given) } }));
+  const calls = toolCalls.map(wireCall);
   const times = clock.durations(usage.prompt_tokens, usage.completion_tokens);
   return {
     ...headOf(model),

@@ -1,6 +1,6 @@
 import { NumberQueue } from '../../runtime/base/number-queue.js';
 import type { CompletionSource, UniversalRequest } from '../../runtime/completions/request.js';
-import { wavHead } from '../../runtime/speech/transcription/pcm.js';
+import { wavHead } from '../../runtime/speech/codecs/wav.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { AudioChatAudio, AudioChatConfig } from '../../schemas/generated/universal/transcriptions.js';

@@ -1,4 +1,5 @@
 import { log } from '../../runtime/base/log.js';
+import { collectChoices } from '../../runtime/completions/collect.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import {
   formFields,
@@ -10,7 +11,6 @@ import {
 } from '../../runtime/completions/settings.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
 import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
-import { collectChoices } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type { Tool } from '../../schemas/generated/common.js';

@@ -1,7 +1,7 @@
 import { NumberQueue } from '../../runtime/base/number-queue.js';
 import type { LongTranscribeRequest, SpeechIn, TranscriptSegment } from '../../runtime/speech/contract.js';
 import { LISTEN_RATE } from '../../runtime/speech/decode/contract.js';
-import { PcmStream } from '../../runtime/speech/decode/pcm-stream.js';
+import { PcmStream } from '../../runtime/speech/decode/pcm.js';
 import { textOf } from '../../runtime/speech/transcription/text.js';
 import type { TranscriptionSocketQuery } from '../../schemas/generated/universal/transcriptions.js';
 import type { SocketRoute } from '../http/dispatch.js';

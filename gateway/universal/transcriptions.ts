@@ -1,5 +1,5 @@
 import type { LongTranscribeRequest, SpeechIn, Transcribing, TranscriptSegment } from '../../runtime/speech/contract.js';
-import { decodedAudio } from '../../runtime/speech/transcription/source.js';
+import { decodedAudio } from '../../runtime/speech/decode/decode.js';
 import { separatorOf, srtOf, textOf, vttOf } from '../../runtime/speech/transcription/text.js';
 import { type Endpoint, endpoint, type FormBody, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

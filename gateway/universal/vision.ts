@@ -1,10 +1,10 @@
 import type { DocumentAnswer, DocumentTask } from '../../runtime/engines/contracts/documents.js';
 import type { OcrPage } from '../../runtime/engines/contracts/ocr.js';
 import type { Files } from '../../runtime/files/files.js';
+import { picturesOf } from '../../runtime/pictures/from-text.js';
 import type { Picture } from '../../runtime/pictures/picture.js';
 import type { Services } from '../../runtime/services/services.js';
 import type { OcrResult } from '../../runtime/vision/contract.js';
-import { picturesOf } from '../../runtime/vision/images.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { DocumentItem, ExtractReply, ExtractRequest } from '../../schemas/generated/universal/documents.js';

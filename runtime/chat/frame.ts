@@ -1,4 +1,4 @@
-import type { Completion, CompletionPart } from '../providers/contract.js';
+import type { Completion, CompletionPart } from '../completions/contract.js';
 
 /** Text that belongs to an answer and is not the model's: what stands before it and behind it. Empty text adds nothing. */
 export interface AnswerFrame {

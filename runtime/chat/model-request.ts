@@ -4,9 +4,9 @@ import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
 import { check } from '../../schemas/validate.js';
 import { log } from '../base/log.js';
+import type { CompletionRequest } from '../completions/contract.js';
 import { DRY_SETTINGS, FORM_FIELDS, refuseOtherAdapters, SETTINGS_IN_EXTRA } from '../completions/settings.js';
 import { expandEnv } from '../config/variables.js';
-import type { CompletionRequest } from '../providers/contract.js';
 import { resolveDeep, resolveText, type Variables } from './templates.js';
 
 /** Settings that have the same name and meaning in the request and in `model_api_parameters`; the request wins. */

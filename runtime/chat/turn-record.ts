@@ -1,12 +1,13 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { Collector } from '../completions/collect.js';
+import type { CollectedCompletion, CompletionPart } from '../completions/contract.js';
 import type { Events } from '../events/events.js';
 import type { Outcome, Recording } from '../events/recording.js';
 import { FIRST_TOKEN } from '../events/seal.js';
 import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
-import { type CollectedCompletion, Collector, type CompletionPart } from '../providers/contract.js';
 import type { Hit, Question } from '../rag/contract.js';
 import { databaseOf, retrievalOf, topKOf } from '../rag/retrieval.js';
 import type { CallAbout, CallRecord, MadeCall } from './agent/contract.js';

@@ -4,15 +4,9 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
 import { SCHEMA_NOT_MET } from '../completions/answer-check.js';
+import { Collector, collectChoices } from '../completions/collect.js';
+import type { CollectedCompletion, Completion, CompletionPart, ContextUsage } from '../completions/contract.js';
 import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
-import {
-  type CollectedCompletion,
-  Collector,
-  type Completion,
-  type CompletionPart,
-  type ContextUsage,
-  collectChoices,
-} from '../providers/contract.js';
 import type { Hit } from '../rag/contract.js';
 import { sourcesFrame } from './passages.js';
 import type { Session } from './session.js';

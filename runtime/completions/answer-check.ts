@@ -1,5 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
-import { type CollectedCompletion, Collector, type CompletionPart } from './contract.js';
+import { Collector } from './collect.js';
+import type { CollectedCompletion, CompletionPart } from './contract.js';
 import { SchemaChecker } from './schema/check.js';
 import { SchemaDocument } from './schema/document.js';
 import { Work } from './work.js';

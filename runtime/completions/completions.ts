@@ -13,7 +13,8 @@ import { templateFacts } from '../engines/language/templates/known-templates.js'
 import { type AnswerCheck, type CompletionParts, checkedParts } from './answer-check.js';
 import { type AnswerForm, answerForm, answerGrammar } from './answer-form.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage, UNTOUCHED } from './budget.js';
-import { Collector, type Completion } from './contract.js';
+import { Collector } from './collect.js';
+import type { Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages, strategyOf } from './messages.js';
 import type { NamedModels } from './named/named-models.js';

@@ -89,11 +89,19 @@ export interface Completion {
   readonly parts: AsyncIterable<CompletionPart>;
 }
 
+/** A tool call of an answer. */
+export interface CollectedToolCall {
+  id: string;
+  readonly type: 'function';
+  /** The arguments are JSON text, as the model wrote it. */
+  readonly function: { name: string; arguments: string };
+}
+
 /** A completion collected into one piece. */
 export interface CollectedCompletion {
   text: string;
   reasoning: string;
-  toolCalls: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
+  toolCalls: CollectedToolCall[];
   logprobs: TokenLogprob[];
   finishReason: FinishReason;
   usage: Usage;
@@ -101,56 +109,4 @@ export interface CollectedCompletion {
   stopText?: string;
   schemaNotes?: readonly string[];
   beside?: Readonly<Record<string, unknown>>;
-}
-
-/** Gathers the parts of a completion into one piece. */
-export class Collector {
-  readonly collected: CollectedCompletion = {
-    text: '',
-    reasoning: '',
-    toolCalls: [],
-    logprobs: [],
-    finishReason: 'stop',
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-  };
-
-  add(part: CompletionPart): void {
-    const out = this.collected;
-    if (part.type === 'text') {
-      out.text += part.text;
-      if (part.logprobs) out.logprobs.push(...part.logprobs);
-    } else if (part.type === 'reasoning') {
-      out.reasoning += part.text;
-    } else if (part.type === 'tool_call') {
-      out.toolCalls[part.index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } };
-      const call = out.toolCalls[part.index]!;
-      if (part.id) call.id = part.id;
-      if (part.name) call.function.name = part.name;
-      if (part.arguments) call.function.arguments += part.arguments;
-    } else if (part.type === 'finish') {
-      out.finishReason = part.reason;
-      out.usage = part.usage;
-      if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;
-      if (part.stopText !== undefined) out.stopText = part.stopText;
-      if (part.schemaNotes) out.schemaNotes = part.schemaNotes;
-      if (part.beside) out.beside = part.beside;
-    }
-  }
-}
-
-/** Reads a completion of one choice to its end. */
-export async function collect(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion> {
-  const [one = new Collector().collected] = await collectChoices(parts);
-  return one;
-}
-
-/** Reads a completion to its end: its choices in their order. */
-export async function collectChoices(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion[]> {
-  const collectors: Collector[] = [];
-  for await (const part of parts) {
-    const choice = part.choice ?? 0;
-    collectors[choice] ??= new Collector();
-    collectors[choice].add(part);
-  }
-  return collectors.map(({ collected }) => collected);
 }

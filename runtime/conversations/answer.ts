@@ -3,8 +3,8 @@ import type { Message as ChatMessage } from '../../schemas/generated/common.js';
 import type { Message, MessageUsage } from '../../schemas/generated/core/conversations.js';
 import { isMemory } from '../chat/memories.js';
 import type { ChatTurn, TurnWatcher } from '../chat/turn.js';
-import type { CompletionPart } from '../providers/contract.js';
-import { Collector } from '../providers/contract.js';
+import { Collector } from '../completions/collect.js';
+import type { CompletionPart } from '../completions/contract.js';
 import type { ConversationMessage } from '../store/store.js';
 import { type Citation, citationsOf } from './citations.js';
 

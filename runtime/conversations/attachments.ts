@@ -1,12 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Attachment } from '../../schemas/generated/core/conversations.js';
 import { quote } from '../config/names.js';
+import { readDataUrl } from '../pictures/base64.js';
 import type { Batch, ConversationFile } from '../store/store.js';
 import { attachmentId } from './ids.js';
 
 /** Of one attachment. */
 const FILE_BYTES = 12 * 1024 * 1024;
-const DATA_ADDRESS = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]{0,100}){0,4}(;base64)?,/;
 const ID = /(?:^|\/)(att_[A-Za-z0-9_-]{22})(?:\?|$)/;
 
 /** A file of a request, taken out of its address. */
@@ -46,18 +46,17 @@ export function putFiles(batch: Batch, conversation: string, files: readonly New
 }
 
 function bytesOf({ name, url }: Attachment): Uint8Array {
-  const [head, , isBase64] = DATA_ADDRESS.exec(url.slice(0, 1_000)) ?? [];
-  if (head === undefined) {
+  const content = readDataUrl(url);
+  if (content === undefined) {
     const message = `The attachment ${quote(name)} has the address ${quote(url)}: give a data: address, or that of an attachment of this conversation.`;
     throw new Failure('bad_request', message, { code: 'InvalidAttachment' });
   }
-  const body = url.slice(head.length);
-  const bytes = isBase64 ? Buffer.from(body, 'base64') : Buffer.from(decoded(body, name));
+  const bytes = content.isBase64 ? Buffer.from(content.data, 'base64') : Buffer.from(withoutPercentCodes(content.data, name));
   if (bytes.length <= FILE_BYTES) return bytes;
   throw new Failure('too_large', `The attachment ${quote(name)} has ${bytes.length} bytes; the limit is ${FILE_BYTES} (12 MiB).`);
 }
 
-function decoded(text: string, name: string): string {
+function withoutPercentCodes(text: string, name: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

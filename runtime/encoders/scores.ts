@@ -30,7 +30,7 @@ export function named(labels: readonly string[], logits: ArrayLike<number>, prob
 }
 
 /** The outputs of an NLI head that zero-shot classification needs. */
-export interface Entailment {
+interface Entailment {
   readonly entails: number;
   /** Undefined where the head has no such output. */
   readonly contradicts: number | undefined;

@@ -8,9 +8,8 @@ import { once } from '../base/once.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import type { Picture } from '../pictures/picture.js';
-import { FILE_LIMITS, type FileLimits } from './limits.js';
+import { FILE_LIMITS, type FileLimits, FilesRoom, type Share } from './limits.js';
 import { asRequestFault, Pages } from './pages.js';
-import { FilesRoom, type Share } from './room.js';
 
 const IMAGE_EXTENSIONS = new Set(['.png', '.jpg', '.jpeg', '.gif', '.bmp', '.webp', '.tiff', '.tif']);
 const PDF_TYPE = 'application/pdf';
@@ -30,14 +29,14 @@ export interface StoredFile {
 }
 
 /** How an upload is kept. */
-export interface UploadWish {
+interface UploadWish {
   readonly convertPdf: boolean;
   readonly dpi: number;
   readonly purpose: string;
 }
 
 /** Images in use: they stay on disk until `release`. */
-export interface HeldPictures {
+interface HeldPictures {
   readonly pictures: readonly Picture[];
   release(): void;
 }

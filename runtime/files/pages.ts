@@ -4,11 +4,10 @@ import { log } from '../base/log.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import type { Picture } from '../pictures/picture.js';
-import type { FileLimits } from './limits.js';
-import type { Share } from './room.js';
+import type { FileLimits, Share } from './limits.js';
 
 /** What one PDF is rendered with. */
-export interface PagesParts {
+interface PagesParts {
   readonly pageImages: PageImages;
   readonly source: SourceFile;
   readonly pages: number;

@@ -2,10 +2,11 @@ import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import type { LanguageModel } from '../engines/contracts/language.js';
-import type { KvEntry } from './entry.js';
+import { flat, type KvEntry } from './entry.js';
 import type { Conversation, KeepOptions, KvCache } from './kv-cache.js';
-import { PREPARE_LIMITS } from './limits.js';
-import { flat } from './segments.js';
+
+/** What one preparation may hold. */
+const PREPARE_LIMITS = { messages: 200, tools: 128, characters: 200_000 } as const;
 
 /** Characters of a token, where nothing counts them. */
 const CHARS_PER_TOKEN = 4;

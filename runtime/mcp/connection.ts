@@ -91,7 +91,7 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<Connection> {
     const limitMs = (server.connect_timeout_s ?? CONNECT_TIMEOUT_S) * 1000;
-    const { Client } = await import('./library.js');
+    const { Client } = await clientLibrary();
     for (const mode of ['auto', 'legacy'] as const) {
       const transport: Transport = await transportOf(server, directory, parts.outbound, {
         ended: (id, { message }) => transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: BROKEN_CODE, message } }),
@@ -236,7 +236,7 @@ export class Connection {
 async function transportOf(server: McpServer, directory: string, outbound: Outbound, events: HttpEvents): Promise<Transport> {
   const { transport, command = '', args = [], env = {}, base_url: base = '', headers = {} } = expanded(server);
   if (transport === 'stdio') return new ProcessTransport({ command, args, env, directory });
-  const { StreamableHTTPClientTransport, SSEClientTransport } = await import('./library.js');
+  const { StreamableHTTPClientTransport, SSEClientTransport } = await clientLibrary();
   if (!URL.canParse(base)) throw new Failure('bad_request', 'has a base_url that is no URL: write it as http://host:port/path');
   const options = { fetch: fetchThrough(outbound, events), requestInit: { headers } };
   return (
@@ -286,4 +286,12 @@ function failureOf(error: unknown): Failure {
     code: SAID_BY_SERVER,
     cause: error,
   });
+}
+
+/** The reference client, imported when it is used first: its code takes a tenth of a second to load. */
+async function clientLibrary(): Promise<typeof import('@modelcontextprotocol/client')> {
+  // One part after the other: all at once would hold the event loop for more than 50 ms.
+  await import('zod/v4');
+  await import('@modelcontextprotocol/client/_shims');
+  return import('@modelcontextprotocol/client');
 }

@@ -20,7 +20,7 @@ export function fingerprintOf(server: McpServer): string {
 }
 
 /** The servers of a project that may not run: those that came over HTTP and nobody has approved since. */
-export interface Unapproved {
+interface Unapproved {
   has(fingerprint: string): boolean;
 }
 

@@ -32,7 +32,7 @@ const PASSED = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'T
 const LAUNCH = `ulimit -c 0; ulimit -d ${MEMORY_KIBIBYTES}; { read -r _ <&3; kill -s KILL -- -$$; } </dev/null >/dev/null 2>&1 & exec "$@" 3<&-`;
 
 /** What to run. */
-export interface ProcessCommand {
+interface ProcessCommand {
   readonly command: string;
   readonly args: readonly string[];
   /** What is configured, references resolved. */

@@ -26,7 +26,7 @@ const IDLE_MS = 30 * 60_000;
 const TOOLS_MS = 300_000;
 
 /** What a server is at a moment. */
-export interface ServerView {
+interface ServerView {
   readonly state: ServerState;
   /** Why it is in this state, in a sentence about the server; absent where there is nothing to say. */
   readonly reason?: string;

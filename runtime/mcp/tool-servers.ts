@@ -8,9 +8,9 @@ import { recorded, type WorkAbout } from '../events/recorded.js';
 import type { Outbound } from '../net/outbound.js';
 import { type Connection, SAID_BY_SERVER, SESSION_GONE } from './connection.js';
 import { fingerprintOf, readUnapproved, setApproved } from './consent.js';
-import { promptText, resourceText, resultOf } from './content.js';
 import { ToolServer } from './server.js';
 import type { ProjectTools, ServerTool, Toolbox, ToolCallOptions, ToolProject, ToolResult } from './toolbox.js';
+import { promptText, resourceText, resultOf } from './tools.js';
 
 /** So long a turn waits for servers that start, and for those that were lost. */
 const START_WAIT_MS = 10_000;
@@ -19,7 +19,7 @@ const RESTART_WAIT_MS = 2_000;
 const MAX_RUNNING = 64;
 
 /** What the tool servers are made of. */
-export interface ToolServersParts {
+interface ToolServersParts {
   /** Where projects come from; `Projects` is one. */
   readonly projects: {
     load(namespace: string, name: string): ToolProject;

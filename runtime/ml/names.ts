@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import { quote } from '../config/names.js';
 
 /** Longest name of a fitted model without its version, in characters: with version, backend and extension it is still a file name everywhere. */
-export const MAX_MODEL_NAME_CHARACTERS = 100;
+const MAX_MODEL_NAME_CHARACTERS = 100;
 
 /** What a name ends in that stands for the newest version. */
 export const LATEST = '-latest';

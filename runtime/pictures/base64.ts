@@ -23,6 +23,32 @@ export async function bytesOfBase64(text: string): Promise<Buffer | undefined> {
   return size === 0 ? undefined : bytes.subarray(0, size);
 }
 
+/** What a data: URL holds. */
+export interface DataUrl {
+  /** In lower case; empty where it says none. */
+  readonly mediaType: string;
+  readonly isBase64: boolean;
+  /** Base64, or text with percent codes. */
+  readonly data: string;
+}
+
+/** What stands before the data: at most a media type and four parameters. */
+const DATA_URL_HEAD = /^data:([^;,]{0,200})(?:;[^;,]{0,100}){0,4}?(;base64)?,/i;
+const HEAD_CHARACTERS = 1_000;
+
+/** Takes a data: URL apart; undefined for any other text. */
+export function readDataUrl(text: string): DataUrl | undefined {
+  const [head, mediaType = '', isBase64] = DATA_URL_HEAD.exec(text.slice(0, HEAD_CHARACTERS)) ?? [];
+  if (head === undefined) return undefined;
+  return { mediaType: mediaType.toLowerCase(), isBase64: isBase64 !== undefined, data: text.slice(head.length) };
+}
+
+/** The base64 of a text that is base64 itself or a data: URL with base64, of a media type that begins with `kind`. Any other text comes back as it is. */
+export function base64In(text: string, kind = ''): string {
+  const url = readDataUrl(text);
+  return (url?.isBase64 && url.mediaType.startsWith(kind) ? url.data : text).trim();
+}
+
 /** Bytes that become one piece of text; a multiple of three. */
 const READ = 192 * 1024;
 

@@ -1,18 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { Completion, CompletionRequest } from '../completions/contract.js';
 
-// What is asked and answered is the same for every provider, the in-process runtime among them.
-export type {
-  CollectedCompletion,
-  Completion,
-  CompletionPart,
-  CompletionRequest,
-  ContextUsage,
-  FinishReason,
-  TokenLogprob,
-} from '../completions/contract.js';
-export { Collector, collect, collectChoices } from '../completions/contract.js';
-
 /** What a provider says about itself for `/health`. */
 export interface ProviderHealth {
   status: 'healthy' | 'degraded' | 'unhealthy';

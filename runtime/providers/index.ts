@@ -9,7 +9,7 @@ import type { RunnerTimes, StartRunner } from './runners.js';
 export type ProviderId = 'compat_api' | 'local_runner' | 'local_accel' | 'universal';
 
 /** Every spelling of a provider in a project file. */
-export const PROVIDER_OF_SPELLING = {
+const PROVIDER_OF_SPELLING = {
   compat_api: 'compat_api',
   openai: 'compat_api',
   local_runner: 'local_runner',

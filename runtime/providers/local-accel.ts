@@ -1,11 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { Completion, CompletionRequest } from '../completions/contract.js';
 import { openChoices } from '../completions/opened-completion.js';
 import { baseUrlOf } from '../config/variables.js';
 import { onlyBase } from '../net/ask/bases.js';
 import { universalMembers } from './compat/body.js';
 import type { ChatClient } from './compat/open.js';
-import type { Completion, CompletionRequest, Provider } from './contract.js';
+import type { Provider } from './contract.js';
 import { type Runner, Runners, type RunnerTimes, type RunnerWish, type StartRunner } from './runners.js';
 
 /** The port of an accelerated runner unless `accel.port` says otherwise. */

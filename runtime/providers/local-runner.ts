@@ -1,8 +1,9 @@
+import type { CompletionRequest } from '../completions/contract.js';
 import { openChoices } from '../completions/opened-completion.js';
 import { baseUrlOf } from '../config/variables.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
-import type { CompletionRequest, Provider } from './contract.js';
+import type { Provider } from './contract.js';
 
 /** Where a local runner listens unless the model says otherwise. */
 const LOCAL_RUNNER_URL = 'http://localhost:11434/v1';

@@ -37,7 +37,7 @@ export interface RunnerTimes {
 }
 
 /** Times unless told otherwise. */
-export const RUNNER_TIMES: RunnerTimes = { probeMs: 500, rememberMs: 5000, cooldownMs: 10_000 };
+const RUNNER_TIMES: RunnerTimes = { probeMs: 500, rememberMs: 5000, cooldownMs: 10_000 };
 
 const MAX_PROBE_BYTES = 1024 * 1024;
 

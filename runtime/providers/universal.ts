@@ -1,7 +1,8 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { CompletionRequest } from '../completions/contract.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import { checkedExtra, formFields, generationSettings, languageOptions, languageSettings } from '../completions/settings.js';
-import type { CompletionRequest, Provider } from './contract.js';
+import type { Provider } from './contract.js';
 
 /** What a model's `extra_body` and the request's say together; the request wins. */
 function universalRequest(model: ModelConfig, request: CompletionRequest): UniversalRequest {

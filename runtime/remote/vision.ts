@@ -9,8 +9,7 @@ import type { Outbound } from '../net/outbound.js';
 import { base64Length } from '../pictures/base64.js';
 import { contentOf, sizeOfPicture } from '../pictures/content.js';
 import type { Picture } from '../pictures/picture.js';
-import type { ExtractRequest, OcrRequest, OcrResult, VisionService } from '../vision/contract.js';
-import { checkPrompts, promptFor } from '../vision/prompts.js';
+import { checkPrompts, type ExtractRequest, type OcrRequest, type OcrResult, promptFor, type VisionService } from '../vision/contract.js';
 
 /** For a runtime that has no room or whose engine died; once, since an image that makes a model fail does so again. */
 const RETRIES = 1;

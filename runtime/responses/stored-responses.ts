@@ -17,7 +17,7 @@ const ID = /^resp_[0-9a-f]{36}$/;
 const ITEM = /^[a-z]{2,4}_([0-9a-f]{36})_(i?)(\d{1,5})$/;
 
 /** Limits, for tests. */
-export interface ResponseLimits {
+interface ResponseLimits {
   readonly keptMs: number;
   readonly count: number;
   readonly bytes: number;

@@ -1,9 +1,8 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { Lazy } from '../base/once.js';
 import { apiKeyOf, baseUrlOf } from '../config/variables.js';
-import type { EncoderService } from '../encoders/contract.js';
+import { type EncoderService, settingsOfModel } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';
-import { settingsOfModel } from '../encoders/settings.js';
 import type { Entity } from '../engines/contracts/encoder.js';
 import { type NeedModel, needNothing } from '../models/fetch/on-use.js';
 import { isOwnAddress } from '../net/address.js';

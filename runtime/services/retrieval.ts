@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/once.js';
+import { collect } from '../completions/collect.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
 import type { ReadRecording } from '../documents/parsing/recordings.js';
@@ -13,7 +14,7 @@ import { FileIngest } from '../library/ingest/ingest.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Picture } from '../pictures/picture.js';
 import type { Projects } from '../projects/projects.js';
-import { collect, type Provider } from '../providers/contract.js';
+import type { Provider } from '../providers/contract.js';
 import type { Retrieval } from '../rag/contract.js';
 import { createEmbedders } from '../rag/embedders/index.js';
 import { OpenedStores } from '../rag/opened-stores.js';

@@ -139,7 +139,7 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     here: async ({ models, dataDir }) => {
       const [{ Transcription }, { VoiceDetectors }] = await Promise.all([
         import('../speech/transcription/transcription.js'),
-        import('../speech/vad/vad.js'),
+        import('../speech/voice-activity.js'),
       ]);
       return new Transcription(models, dataDir, new VoiceDetectors());
     },

@@ -7,7 +7,19 @@ import { tesseract } from '../engines/ocr/tesseract/engine.js';
 import { findRepositoryHere } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { OcrRequest, OcrResult } from './contract.js';
-import { withEngine } from './held-engine.js';
+
+/**
+ * Works with a held engine. One that finds at work that its own files are wrong (`invalid`; a picture at fault is `bad_request`) is let go, so that the next
+ * request loads them anew: by then they may be mended.
+ */
+export async function withEngine<E, T>({ engine, discard }: Held<E>, work: (engine: E) => Promise<T>): Promise<T> {
+  try {
+    return await work(engine);
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'invalid') discard();
+    throw error;
+  }
+}
 
 const DEFAULT_LANGUAGES = ['en'];
 const MAX_LANGUAGES = 8;

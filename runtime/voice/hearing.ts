@@ -1,7 +1,6 @@
 import { LISTEN_RATE } from '../speech/decode/contract.js';
 import { LiveDecoder } from '../speech/decode/live.js';
-import { VOICE_FRAME, type VoiceActivity } from '../speech/vad/contract.js';
-import { VoiceDetectors } from '../speech/vad/vad.js';
+import { VOICE_FRAME, type VoiceActivity, VoiceDetectors } from '../speech/voice-activity.js';
 import type { Ears, Hearing, VoiceFrame } from './contract.js';
 
 /** Samples that the detector is asked about at once: one second. */

@@ -1,4 +1,6 @@
 import type { KeptByReader } from '../chat/turn.js';
+import { ToolCallGatherer } from '../completions/collect.js';
+import type { CollectedToolCall } from '../completions/contract.js';
 import type { SpeechOut } from '../speech/contract.js';
 import { SPEECH_RATE } from '../speech/contract.js';
 import { CallFilter } from './call-filter.js';
@@ -144,7 +146,7 @@ export class Reply {
     this.#turn = turn;
     const splitter = new PhraseSplitter({ sentencesOnly: settings.sentencesOnly });
     const filter = new CallFilter();
-    const calls = new Calls((message) => this.#say(message));
+    const calls = new ToolCallGatherer();
     try {
       for await (const part of turn.parts) {
         if (this.#isOver) return;
@@ -152,7 +154,9 @@ export class Reply {
           this.#mark('first_token_ms');
           await this.#read(splitter, filter.push(part.text));
         } else if (part.type === 'tool_call') {
-          if (calls.take(part)) await this.#fill();
+          const isFirst = calls.calls.length === 0;
+          for (const call of calls.add(part)) this.#say(clientCall(call));
+          if (isFirst) await this.#fill();
         } else if (part.type === 'event') {
           await this.#told(part.name, part.data, splitter);
         }
@@ -161,7 +165,7 @@ export class Reply {
       if (this.#isOver) return;
       throw error;
     }
-    calls.end();
+    for (const call of calls.end()) this.#say(clientCall(call));
     await this.#read(splitter, filter.end());
     const rest = splitter.end();
     for (const phrase of rest.slice(0, -1)) await this.#show(phrase);
@@ -276,38 +280,10 @@ function serverTool(name: string, data: Readonly<Record<string, unknown>>): Serv
   return { type: 'server_tool', state, ...(about as { tool_call_id: string }) };
 }
 
-/** Gathers the tool calls of an answer, and tells each when it is complete. */
-class Calls {
-  #open: { index: number; id: string; name: string; arguments: string } | undefined;
-  #count = 0;
-  readonly #tell: (message: ServerMessage) => void;
-
-  constructor(tell: (message: ServerMessage) => void) {
-    this.#tell = tell;
-  }
-
-  /** True for the first part of the first call. */
-  take(part: { index: number; id?: string; name?: string; arguments?: string }): boolean {
-    const isFirst = this.#count === 0;
-    if (this.#open?.index !== part.index) {
-      this.end();
-      this.#open = { index: part.index, id: '', name: '', arguments: '' };
-      this.#count += 1;
-    }
-    const open = this.#open!;
-    if (part.id) open.id = part.id;
-    if (part.name) open.name = part.name;
-    open.arguments += part.arguments ?? '';
-    return isFirst;
-  }
-
-  /** No more comes. */
-  end(): void {
-    const open = this.#open;
-    this.#open = undefined;
-    if (open) this.#tell({ type: 'tool_call', tool_call_id: open.id, function_name: open.name, arguments: open.arguments });
-  }
-}
+/** What the client hears of a call of its own. */
+const clientCall = ({ id, function: { name, arguments: json } }: CollectedToolCall): ServerMessage => {
+  return { type: 'tool_call', tool_call_id: id, function_name: name, arguments: json };
+};
 
 /** Samples as 16-bit PCM. */
 function pcm(samples: Float32Array): Int16Array {

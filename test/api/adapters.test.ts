@@ -3,7 +3,7 @@ import { copyFileSync, statSync, symlinkSync, truncateSync, utimesSync, writeFil
 import { join } from 'node:path';
 import { flag, list, text, u32 } from '../../models/writers/gguf-values.js';
 import { type GgufFile, type TensorSource, writeGguf } from '../../models/writers/gguf-writer.js';
-import { collect } from '../../runtime/completions/contract.js';
+import { collect } from '../../runtime/completions/collect.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { createUniversalProvider } from '../../runtime/providers/universal.js';
 import type { Runtime } from '../../runtime/runtime.js';

@@ -11,7 +11,7 @@ import { AUDIO_FORMATS } from '../../runtime/speech/codecs/index.js';
 import { SPEECH_RATE } from '../../runtime/speech/contract.js';
 import { LISTEN_RATE } from '../../runtime/speech/decode/contract.js';
 import { decodeAudio, decodeWhole } from '../../runtime/speech/decode/decode.js';
-import { AUDIO_READERS } from '../../runtime/speech/decode/index.js';
+import { AUDIO_READERS } from '../../runtime/speech/decode/decode-thread.js';
 import { LiveDecoder } from '../../runtime/speech/decode/live.js';
 import { kindOf } from '../../runtime/speech/decode/sniff.js';
 import { Failure } from '../../schemas/errors.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { CompletionPart, Provider } from '../../runtime/providers/contract.js';
+import type { CompletionPart } from '../../runtime/completions/contract.js';
+import type { Provider } from '../../runtime/providers/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { delta, frames, json, type Scene, ScriptedOpenAI, type Step, say, usage } from '../support/scripted-openai.js';

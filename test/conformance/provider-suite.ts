@@ -2,14 +2,9 @@ import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type CollectedCompletion,
-  type CompletionPart,
-  type CompletionRequest,
-  collect,
-  collectChoices,
-  type Provider,
-} from '../../runtime/providers/contract.js';
+import { collect, collectChoices } from '../../runtime/completions/collect.js';
+import type { CollectedCompletion, CompletionPart, CompletionRequest } from '../../runtime/completions/contract.js';
+import type { Provider } from '../../runtime/providers/contract.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 
 /** What a model can be brought to do. `endless` writes until it is stopped. */

@@ -1,6 +1,6 @@
 import { Completions } from '../../runtime/completions/completions.js';
+import type { CompletionRequest } from '../../runtime/completions/contract.js';
 import { Models } from '../../runtime/models/residency/models.js';
-import type { CompletionRequest } from '../../runtime/providers/contract.js';
 import { createUniversalProvider } from '../../runtime/providers/universal.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';

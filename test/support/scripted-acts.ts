@@ -1,4 +1,4 @@
-import type { CompletionRequest } from '../../runtime/providers/contract.js';
+import type { CompletionRequest } from '../../runtime/completions/contract.js';
 import type { Act, Expected } from '../conformance/provider-suite.js';
 import { delta, frames, type Scene, type ScriptedOpenAI, type Step, say, usage } from './scripted-openai.js';
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Gate } from '../../base/gate.js';
+import type { CompletionPart } from '../../completions/contract.js';
 import type { ServerTool, Toolbox, ToolResult } from '../../mcp/toolbox.js';
-import type { CompletionPart } from '../../providers/contract.js';
 import type { CallAbout, CallRecord, MadeCall, ModelCall } from './contract.js';
 import type { TurnTools } from './offer.js';
 import { fenced } from './result-text.js';

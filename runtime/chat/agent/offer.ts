@@ -1,7 +1,7 @@
 import type { Tool, ToolChoice } from '../../../schemas/generated/common.js';
 import { isObject } from '../../base/json.js';
+import type { CompletionRequest } from '../../completions/contract.js';
 import type { ServerTool, Toolbox } from '../../mcp/toolbox.js';
-import type { CompletionRequest } from '../../providers/contract.js';
 
 /** What one model call of a turn says of tools. */
 export type ToolFields = Pick<CompletionRequest, 'tools' | 'tool_choice'>;

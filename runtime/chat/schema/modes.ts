@@ -1,6 +1,6 @@
 import type { Message, Tool } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
-import type { CompletionRequest } from '../../providers/contract.js';
+import type { CompletionRequest } from '../../completions/contract.js';
 import type { Schema } from './python-types.js';
 
 /** The form that a project gives to its answers. */

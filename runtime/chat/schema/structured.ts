@@ -2,15 +2,10 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { flawOfValue, SCHEMA_NOT_MET } from '../../completions/answer-check.js';
+import { Collector } from '../../completions/collect.js';
+import type { CollectedCompletion, Completion, CompletionPart, CompletionRequest } from '../../completions/contract.js';
 import { openChoices } from '../../completions/opened-completion.js';
-import {
-  type CollectedCompletion,
-  Collector,
-  type Completion,
-  type CompletionPart,
-  type CompletionRequest,
-  type Provider,
-} from '../../providers/contract.js';
+import type { Provider } from '../../providers/contract.js';
 import { withDefaults } from './defaults.js';
 import { jsonIn } from './json-in-text.js';
 import { answerTool, askFor, type Mode, modeOf, type SchemaForm } from './modes.js';

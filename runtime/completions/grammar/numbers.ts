@@ -1,7 +1,7 @@
 import { type GrammarRules, literal, oneOf } from './rules.js';
 
 /** Bounds of a number; absent = open. */
-export interface NumberBounds {
+interface NumberBounds {
   min?: number | undefined;
   max?: number | undefined;
   /** The bound itself is not allowed. */

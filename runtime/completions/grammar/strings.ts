@@ -6,7 +6,7 @@ import { member, patternExpression, wholeText, withLength } from './pattern.js';
 import { type GrammarRules, literal, MAX_REPETITION, oneOf } from './rules.js';
 
 /** The string keywords of a schema; several patterns and formats hold together. */
-export interface StringBounds {
+interface StringBounds {
   patterns: readonly string[];
   formats: readonly string[];
   /** Characters; `Infinity` = open. */

@@ -23,7 +23,7 @@ export interface NamedModel extends NamedModelRecord {
 }
 
 /** What `NamedModels` asks about the models of this machine. */
-export interface KnownModels {
+interface KnownModels {
   /** Resolves where a language or embedding model of this name is on this machine; throws `not_found` where none is, and what is wrong with one that cannot be used. */
   require(name: string): Promise<void>;
   /** Resolves where these adapters are on this machine and fit the model; throws what keeps a request from using them. */

@@ -4,7 +4,7 @@ import type { LanguageOptions, Sampling } from '../../engines/contracts/language
 import { UNTIL_CONTEXT_ENDS } from '../budget.js';
 
 /** What Ollama's options say of a completion. */
-export interface OptionParts {
+interface OptionParts {
   readonly sampling: Sampling;
   readonly loading: LanguageOptions;
 }

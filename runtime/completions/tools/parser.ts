@@ -7,7 +7,7 @@ import { CallScanner, readCall } from './call-scanner.js';
 import { INJECTED_FORMAT, type ToolFormat } from './formats.js';
 
 /** What the parser makes of text. */
-export type ToolPart = Extract<CompletionPart, { type: 'text' | 'tool_call' }>;
+type ToolPart = Extract<CompletionPart, { type: 'text' | 'tool_call' }>;
 
 /** How calls are reported. */
 interface ToolParserOptions {
@@ -254,4 +254,24 @@ export function parseToolCalls(answer: string, format: ToolFormat = INJECTED_FOR
     else parsed.calls[part.index]!.function.arguments += part.arguments ?? '';
   }
   return parsed;
+}
+
+/** Takes the calls out of an answer's text. */
+export async function* parsedCalls(
+  parts: AsyncIterable<CompletionPart>,
+  newParser: () => ToolCallParser,
+): AsyncGenerator<CompletionPart, void, undefined> {
+  const parsers: ToolCallParser[] = [];
+  for await (const part of parts) {
+    const { choice = 0 } = part;
+    parsers[choice] ??= newParser();
+    const parser = parsers[choice];
+    const chosen = (found: CompletionPart[]) => (choice === 0 ? found : found.map((one) => ({ ...one, choice })));
+    if (part.type === 'text') yield* chosen(parser.push(part.text));
+    else if (part.type !== 'finish') yield part;
+    else {
+      yield* chosen(parser.end());
+      yield parser.calls > 0 && part.reason === 'stop' ? { ...part, reason: 'tool_calls' } : part;
+    }
+  }
 }

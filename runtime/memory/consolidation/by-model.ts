@@ -1,7 +1,8 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { isObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
-import { collect, type Provider } from '../../providers/contract.js';
+import { collect } from '../../completions/collect.js';
+import type { Provider } from '../../providers/contract.js';
 import type { MemoryRecord } from '../contract.js';
 import { clausesOf } from '../extraction/clauses.js';
 import { SPEAKER, type Statement, wordStem } from '../extraction/statement.js';

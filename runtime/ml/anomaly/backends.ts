@@ -1,5 +1,5 @@
 /** What clients are told about a backend. */
-export interface BackendCard {
+interface BackendCard {
   readonly backend: string;
   readonly name: string;
   readonly description: string;

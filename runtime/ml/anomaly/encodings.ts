@@ -5,7 +5,7 @@ import { quote } from '../../config/names.js';
 import { HALF_CHARACTER } from '../pickle/values.js';
 
 /** Most different values of one field that are remembered; a field with more is one for `hash`. */
-export const MAX_CATEGORIES = 50_000;
+const MAX_CATEGORIES = 50_000;
 
 /** Below this Python writes floats with an exponent. */
 const SMALLEST_PLAIN = 1e-4;
@@ -37,7 +37,7 @@ function numberText(value: number): string {
 }
 
 /** How often each text occurs, missing values not counted. Works in turns. */
-export async function countTexts(values: Iterable<unknown>, field: string): Promise<Map<string, number>> {
+async function countTexts(values: Iterable<unknown>, field: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   let row = 0;
   for (const value of values) {
@@ -56,7 +56,7 @@ export async function countTexts(values: Iterable<unknown>, field: string): Prom
 }
 
 /** In the order of code points, which is Python's. */
-export function sortedTexts(texts: Iterable<string>): string[] {
+function sortedTexts(texts: Iterable<string>): string[] {
   return [...texts].sort(byCodePoint);
 }
 

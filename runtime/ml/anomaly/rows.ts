@@ -3,13 +3,13 @@ import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 
 /** Most rows of one request. */
-export const MAX_ROWS = 1_000_000;
+const MAX_ROWS = 1_000_000;
 /** Most numbers of one request after encoding: 64 MiB in memory. */
-export const MAX_NUMBERS = 2 ** 23;
+const MAX_NUMBERS = 2 ** 23;
 /** Most columns of a row after encoding. */
 export const MAX_COLUMNS = 4096;
 /** Numbers beyond this overflow when they are squared and summed. */
-export const MAX_MAGNITUDE = 1e100;
+const MAX_MAGNITUDE = 1e100;
 
 /** Numbers of one block: 512 KiB, copied by native code in less time than a turn of the loop may take. */
 const BLOCK_NUMBERS = 2 ** 16;

@@ -50,7 +50,7 @@ async function rowsAsBytes(
 }
 
 /** `{object, buffer_id, rows, columns, data}` with one object per row. */
-export const json: Format = (buffer, { rows, columns }, signal) => {
+const json: Format = (buffer, { rows, columns }, signal) => {
   const names = rows === 0 ? [] : columns.map(({ name }) => name);
   const head = { object: 'polars_data', buffer_id: buffer, rows, columns: names };
   const cells = columns.map((column, index) => ({
@@ -69,7 +69,7 @@ export const json: Format = (buffer, { rows, columns }, signal) => {
 const field = (text: string): string => (text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** RFC 4180 with a header; a null is empty, an empty text is `""`. */
-export const csv: Format = (_buffer, { rows, columns }, signal) => {
+const csv: Format = (_buffer, { rows, columns }, signal) => {
   const cells = columns.map((column) => cellTexts(column, { nothing: '', text: field }));
   const before = columns.length === 0 ? '' : `${columns.map(({ name }) => field(name)).join(',')}\r\n`;
   const write = (row: number): string => {

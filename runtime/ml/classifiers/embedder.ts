@@ -23,7 +23,7 @@ const PROBE = 'The quick brown fox jumps over the lazy dog.';
 const SAME_COSINE = 0.97;
 
 /** Embeddings of a few texts, one row after the other. */
-export interface EmbeddedTexts {
+interface EmbeddedTexts {
   /** Of the first of them. */
   readonly from: number;
   readonly count: number;

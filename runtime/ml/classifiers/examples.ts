@@ -3,7 +3,7 @@ import { breathe } from '../../base/loop.js';
 import type { Example } from './contract.js';
 
 /** Most labels of a classifier. */
-export const MAX_LABELS = 1000;
+const MAX_LABELS = 1000;
 /** Most examples times labels of a fit, and texts times labels of a prediction. */
 export const MAX_CELLS = 1_000_000;
 

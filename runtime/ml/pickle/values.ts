@@ -76,7 +76,7 @@ export const MAX_VALUES = 1_000_000;
 /** Deepest nesting of lists and dicts. */
 export const MAX_DEPTH = 32;
 /** Longest integer, in bytes; one of 78 decimal digits. */
-export const MAX_INTEGER_BYTES = 32;
+const MAX_INTEGER_BYTES = 32;
 /** Largest file, in bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024;
 

@@ -37,7 +37,7 @@ export type DetectorEvent =
 export type Outcome = DetectorState | 'ignored' | 'refused: unavailable' | 'refused: not_found';
 
 /** Every state with every event. A broken detector stays broken, whatever happens. */
-export const TRANSITIONS: Readonly<Record<DetectorState, Readonly<Record<DetectorEvent, Outcome>>>> = {
+const TRANSITIONS: Readonly<Record<DetectorState, Readonly<Record<DetectorEvent, Outcome>>>> = {
   collecting: {
     samples: 'collecting',
     'training-due': 'ignored',

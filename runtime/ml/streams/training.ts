@@ -37,7 +37,7 @@ export function featuresOf({ rollingWindows, lags }: DetectorSettings): ColumnFe
 }
 
 /** Numbers of a row that a model learns from; a window or lag that is asked for twice is there once. */
-export function widthOf({ rollingWindows, lags }: DetectorSettings, columns: number): number {
+function widthOf({ rollingWindows, lags }: DetectorSettings, columns: number): number {
   return columns * (1 + 4 * new Set(rollingWindows).size + new Set(lags).size);
 }
 
@@ -53,7 +53,7 @@ export function checkSize(settings: DetectorSettings, columns: number): void {
 }
 
 /** How a model is fitted. */
-export interface TrainingRun {
+interface TrainingRun {
   /** Of the detector. */
   readonly name: string;
   /** Where the training is kept as an event. */

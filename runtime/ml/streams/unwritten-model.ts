@@ -6,7 +6,7 @@ import type { Batch, ModelRecord, Store } from '../../store/store.js';
 const WAIT_MS = 50;
 
 /** What the model needs of its detector. */
-export interface ModelOwner {
+interface ModelOwner {
   readonly name: string;
   /** Runs work when no request is being worked on. */
   inTurn(work: () => Promise<void>): Promise<void>;

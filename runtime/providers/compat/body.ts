@@ -1,9 +1,9 @@
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { UNTIL_CONTEXT_ENDS } from '../../completions/budget.js';
+import type { CompletionRequest } from '../../completions/contract.js';
 import { DRY_SETTINGS, languageSettings } from '../../completions/settings.js';
 import { expandEnv } from '../../config/variables.js';
-import type { CompletionRequest } from '../contract.js';
 
 /** Request members that go to an OpenAI-compatible host under the same name. */
 const SAME_NAME = [

@@ -1,12 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { Failure } from '../../../schemas/errors.js';
 import type { Usage } from '../../../schemas/generated/common.js';
 import { isObject } from '../../base/json.js';
+import type { CompletionPart, ContextUsage, FinishReason, TokenLogprob } from '../../completions/contract.js';
 import { ThinkingSplitter } from '../../completions/thinking.js';
-import type { CompletionPart, ContextUsage, FinishReason, TokenLogprob } from '../contract.js';
-import { CallReader } from './calls.js';
+
+/** Most tool calls of one answer. */
+const MAX_TOOL_CALLS = 128;
+
+type ToolPart = CompletionPart & { type: 'tool_call' };
+
+interface Call {
+  index: number;
+  /** The host's id, to recognise further pieces; ours may differ when it sends none. */
+  id: string | undefined;
+  named: boolean;
+  /** Pieces that came before the name. */
+  waiting: string;
+  hasArguments: boolean;
+}
+
+function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/**
+ * Puts tool-call pieces in order. Hosts differ: pieces without an index or id, whole calls at once, arguments as an object, the same index
+ * for each of several whole calls, the id repeated in every piece. Out of it come parts with our own ascending index.
+ */
+class CallReader {
+  readonly #calls: Call[] = [];
+  readonly #byIndex = new Map<number, Call>();
+
+  /** True when the answer calls a tool. */
+  get any(): boolean {
+    return this.#calls.some((call) => call.named);
+  }
+
+  /** Reads the `tool_calls` of one delta or message. */
+  read(deltas: unknown): ToolPart[] {
+    return Array.isArray(deltas) ? deltas.flatMap((delta) => this.#piece(asObject(delta) ?? {})) : [];
+  }
+
+  /** Calls without arguments get `{}`, which is what a client's JSON parser needs. */
+  end(): ToolPart[] {
+    return this.#calls
+      .filter((call) => call.named && !call.hasArguments)
+      .map((call) => ({ type: 'tool_call', index: call.index, arguments: '{}' }));
+  }
+
+  #piece(delta: Record<string, unknown>): ToolPart[] {
+    const fn = asObject(delta.function) ?? {};
+    const name = typeof fn.name === 'string' && fn.name !== '' ? fn.name : undefined;
+    const id = typeof delta.id === 'string' && delta.id !== '' ? delta.id : undefined;
+    const call = this.#callOf(typeof delta.index === 'number' ? delta.index : undefined, id, name);
+    const piece = argumentsText(fn.arguments);
+    if (piece !== '') call.hasArguments = true;
+    if (call.named) return piece === '' ? [] : [{ type: 'tool_call', index: call.index, arguments: piece }];
+    call.waiting += piece;
+    if (name === undefined) return [];
+    call.named = true;
+    const first: ToolPart = { type: 'tool_call', index: call.index, id: call.id ?? `call_${randomUUID().replaceAll('-', '')}`, name };
+    if (call.waiting !== '') first.arguments = call.waiting;
+    return [first];
+  }
+
+  #callOf(index: number | undefined, id: string | undefined, name: string | undefined): Call {
+    const last = this.#calls.at(-1);
+    const known = index === undefined ? this.#calls.find((call) => id !== undefined && call.id === id) : this.#byIndex.get(index);
+    const another = known?.named && name !== undefined && id !== undefined && known.id !== id;
+    let call = known && !another ? known : undefined;
+    // Neither index, id nor name: it continues what came last.
+    if (!call && index === undefined && name === undefined) call = last;
+    call ??= this.#add(id);
+    call.id ??= id;
+    if (index !== undefined) this.#byIndex.set(index, call);
+    return call;
+  }
+
+  #add(id: string | undefined): Call {
+    if (this.#calls.length >= MAX_TOOL_CALLS)
+      throw new Failure('model_failed', `The model called more than ${MAX_TOOL_CALLS} tools in one answer, which is the limit.`);
+    const call: Call = { index: this.#calls.length, id, named: false, waiting: '', hasArguments: false };
+    this.#calls.push(call);
+    return call;
+  }
+}
 
 type Json = Record<string, unknown>;
 
-function record(value: unknown): Json | undefined {
+function asObject(value: unknown): Json | undefined {
   return isObject(value) ? value : undefined;
 }
 
@@ -14,7 +98,7 @@ function record(value: unknown): Json | undefined {
 function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.map((part) => (typeof record(part)?.text === 'string' ? (part as { text: string }).text : '')).join('');
+  return content.map((part) => (typeof asObject(part)?.text === 'string' ? (part as { text: string }).text : '')).join('');
 }
 
 const FINISH: Record<string, FinishReason> = {
@@ -31,10 +115,10 @@ function count(value: unknown): number {
 }
 
 function logprobsOf(value: unknown): TokenLogprob[] {
-  const content = record(value)?.content;
+  const content = asObject(value)?.content;
   if (!Array.isArray(content)) return [];
   const one = (item: unknown): Omit<TokenLogprob, 'top_logprobs'> => {
-    const { token, logprob, bytes } = record(item) ?? {};
+    const { token, logprob, bytes } = asObject(item) ?? {};
     return {
       token: typeof token === 'string' ? token : '',
       logprob: typeof logprob === 'number' ? logprob : 0,
@@ -42,7 +126,7 @@ function logprobsOf(value: unknown): TokenLogprob[] {
     };
   };
   return content.map((item) => {
-    const top = record(item)?.top_logprobs;
+    const top = asObject(item)?.top_logprobs;
     return { ...one(item), top_logprobs: Array.isArray(top) ? top.map(one) : [] };
   });
 }
@@ -64,7 +148,7 @@ class ChoiceReader {
 
   read(choice: Json): CompletionPart[] {
     const parts: CompletionPart[] = [];
-    const delta = record(choice.delta) ?? record(choice.message);
+    const delta = asObject(choice.delta) ?? asObject(choice.message);
     if (delta) this.#delta(delta, choice.logprobs, parts);
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason ??= FINISH[choice.finish_reason] ?? 'stop';
     return parts;
@@ -98,7 +182,7 @@ class ChoiceReader {
     const spoken = this.#spoken(text);
     this.#attach(spoken);
     parts.push(...spoken);
-    const called = record(delta.function_call);
+    const called = asObject(delta.function_call);
     const calls = called ? [{ index: 0, function: called }] : delta.tool_calls;
     parts.push(...this.#calls.read(calls));
   }
@@ -161,10 +245,10 @@ export class ChunkReader {
   /** Reads one chunk. */
   read(chunk: Json): CompletionPart[] {
     if (typeof chunk.model === 'string' && chunk.model !== '') this.#model ??= chunk.model;
-    const context = record(chunk.x_context_usage);
+    const context = asObject(chunk.x_context_usage);
     if (context) this.#contextUsage = context as unknown as ContextUsage;
-    this.#count(record(chunk.usage));
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.map(record).filter((item) => item !== undefined) : [];
+    this.#count(asObject(chunk.usage));
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.map(asObject).filter((item) => item !== undefined) : [];
     // Some hosts do not number them.
     return choices.flatMap((choice, place) => this.#read(chunk, choice, typeof choice.index === 'number' ? count(choice.index) : place));
   }
@@ -186,7 +270,7 @@ export class ChunkReader {
     const reader = this.#choices[index]!;
     reader.note(chunk.x_schema_notes);
     // The universal runtime's non-streaming answers hold the thoughts beside the choices.
-    const thought = record(chunk.thinking)?.content;
+    const thought = asObject(chunk.thinking)?.content;
     const parts = reader.read(choice);
     if (typeof thought === 'string' && thought !== '') parts.unshift({ type: 'reasoning', text: thought });
     return ofChoice(index, parts);
@@ -197,7 +281,7 @@ export class ChunkReader {
     const prompt = count(usage.prompt_tokens);
     const completion = count(usage.completion_tokens);
     this.#usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: count(usage.total_tokens) || prompt + completion };
-    const thinking = record(usage.completion_tokens_details)?.reasoning_tokens;
+    const thinking = asObject(usage.completion_tokens_details)?.reasoning_tokens;
     if (typeof thinking === 'number') this.#thinkingTokens = count(thinking);
   }
 }

@@ -1,10 +1,8 @@
-import { aac } from './aac.js';
 import type { AudioFormat, AudioFormatName } from './contract.js';
-import { flac } from './flac.js';
+import { aac, flac } from './mediabunny.js';
 import { mp3 } from './mp3.js';
 import { opus } from './opus.js';
-import { pcm } from './pcm.js';
-import { wav } from './wav.js';
+import { pcm, wav } from './wav.js';
 
 /** Every format that speech is written in. */
 export const AUDIO_FORMATS = { mp3, opus, aac, flac, wav, pcm } as const satisfies Record<AudioFormatName, AudioFormat>;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { loadCore } from '../../../native/core.js';
 import { SPEECH_RATE } from '../contract.js';
-import { type OpusLibrary, opusLibrary } from '../opus-library.js';
+import { type OpusLibrary, opusLibrary } from '../decode/opus.js';
 import type { AudioFormat, Encoding } from './contract.js';
 
 /** Of speech with one channel; more is not heard. */

@@ -24,7 +24,7 @@ export interface AudioReader {
 }
 
 /** Bytes that readers take from a file at a time. */
-export const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /** A file's bytes in pieces, from `at` on. */
 export function* piecesOf(file: FileBytes, at = 0): Generator<Uint8Array> {

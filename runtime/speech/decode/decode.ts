@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Failure, type FailureKind } from '../../../schemas/errors.js';
+import { Failure, type FailureKind, reworded } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { log } from '../../base/log.js';
 
@@ -41,7 +41,7 @@ const HEAP_MIB = 256;
 const MOST_SECONDS = 12 * 3600;
 
 /** How a file is decoded. */
-export interface DecodeOptions {
+interface DecodeOptions {
   readonly signal?: AbortSignal;
   /** The bytes are samples of 16 bits at 16 kHz without a header, as a file that is named `.pcm` holds. */
   readonly isRaw?: boolean;
@@ -221,5 +221,23 @@ class Decoding {
     });
     this.#waiting = undefined;
     clearTimeout(timer);
+  }
+}
+
+/** Names of files that hold samples of 16 bits at 16 kHz and nothing else. */
+const RAW = /\.(?:pcm|raw)$/i;
+
+/** Audio of any kind, a file or its bytes, as 16 kHz mono in pieces; what is wrong with it is told by its name. Throws as `decodeAudio` does. */
+export async function* decodedAudio(
+  input: string | Uint8Array,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<Float32Array, void, undefined> {
+  try {
+    yield* decodeAudio(input, { signal, isRaw: RAW.test(name) });
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'bad_request' || error.kind === 'too_large'))
+      throw reworded(error, `${name}: ${error.message}`);
+    throw error;
   }
 }

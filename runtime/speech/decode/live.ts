@@ -2,10 +2,8 @@ import type { NativePacketReader, NativePcmReader, NativeSampleStream, StreamPar
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
-import { type OpusLibrary, opusLibrary } from '../opus-library.js';
-import { listenResampler } from './listen-resampler.js';
-import { OpusStream } from './opus.js';
-import { PcmStream } from './pcm-stream.js';
+import { type OpusLibrary, OpusStream, opusLibrary } from './opus.js';
+import { listenResampler, PcmStream } from './pcm.js';
 import { kindOf } from './sniff.js';
 
 /** The first bytes tell what a stream is. */
@@ -15,7 +13,7 @@ const PIECE_BYTES = 16 * 1024;
 const WAV_TELLING_BYTES = 12;
 
 /** What comes over a socket: WebM or Ogg of a browser's recorder, a WAV file, or samples. */
-export type LiveKind = 'webm' | 'ogg' | 'wav' | 'pcm';
+type LiveKind = 'webm' | 'ogg' | 'wav' | 'pcm';
 
 /** Turns bytes of one kind into samples at 16 kHz. */
 interface LiveSource {

@@ -1,10 +1,9 @@
 import type { InputAudioTrack } from 'mediabunny';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
-import { opusLibrary } from '../opus-library.js';
 import { type AudioReader, type DecodedAudio, type FileBytes, LISTEN_RATE } from './contract.js';
 import { MpegStream } from './mp3.js';
-import { OpusStream } from './opus.js';
+import { OpusStream, opusLibrary } from './opus.js';
 
 /** Decodes packets of one codec. */
 interface PacketDecoder {

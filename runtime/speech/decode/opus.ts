@@ -1,7 +1,20 @@
+import { isMainThread } from 'node:worker_threads';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
-import type { OpusLibrary } from '../opus-library.js';
 import { LISTEN_RATE } from './contract.js';
+
+/** What libopus offers. */
+export type OpusLibrary = typeof import('@evan/opus');
+
+const WASM = '@evan/opus/wasm/index.mjs';
+
+/**
+ * libopus: the native one in the main thread, the one in WebAssembly (half as fast) in worker threads. The native one leaves a destructor behind in each
+ * thread that has used it, which is called when its code is unloaded already: the process would end with the thread.
+ */
+export function opusLibrary(): Promise<OpusLibrary> {
+  return isMainThread ? import('@evan/opus') : import(WASM);
+}
 
 /** Opus counts at 48 kHz. */
 const DOWNWARDS = 48_000 / LISTEN_RATE;

@@ -1,9 +1,8 @@
 import type { NativePcmReader } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
-import { opusLibrary } from '../opus-library.js';
 import { type AudioReader, type DecodedAudio, LISTEN_RATE, piecesOf } from './contract.js';
-import { OpusStream } from './opus.js';
+import { OpusStream, opusLibrary } from './opus.js';
 import { VorbisStream } from './vorbis.js';
 
 /** What stands before the header of FLAC in Ogg. */

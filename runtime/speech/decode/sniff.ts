@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { AudioKind, FileBytes } from './contract.js';
 
 /** What is read, for messages. */
-export const READ_FORMATS = 'mp3, m4a, mp4, aac, webm, flac, ogg (Opus, Vorbis or FLAC), opus and wav';
+const READ_FORMATS = 'mp3, m4a, mp4, aac, webm, flac, ogg (Opus, Vorbis or FLAC), opus and wav';
 
 const TAG_BYTES = 10;
 const MOST_TAGS = 8;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
-import { bytesOfBase64 } from '../../pictures/base64.js';
+import { base64In, bytesOfBase64 } from '../../pictures/base64.js';
 import type { SpeechIn, Transcribing, TranscriptSegment } from '../contract.js';
-import { decodedAudio } from './source.js';
+import { decodedAudio } from '../decode/decode.js';
 import { textOf } from './text.js';
 
 /** The largest model that is here: nobody chose one. */
@@ -14,7 +14,6 @@ const PART_BYTES = 50 * 1024 * 1024;
 const HASHED_BYTES = 4 * 1024 * 1024;
 /** Transcripts that are remembered, as a conversation brings its audio again with each turn. */
 const REMEMBERED = 128;
-const PREFIX = /^data:[^,]{0,200};base64,/i;
 
 /** What is said in a recording. */
 export interface Recording {
@@ -89,7 +88,7 @@ export class Hearing {
   }
 
   async #part({ input_audio: audio }: Part, place: string, signal: AbortSignal, heard?: Heard): Promise<string> {
-    const code = audio?.data.replace(PREFIX, '').trim() ?? '';
+    const code = base64In(audio?.data ?? '');
     if (code.length > PART_BYTES * (4 / 3) + 4)
       throw new Failure('bad_request', `${place}.input_audio is longer than audio may be (${PART_BYTES} bytes).`, { code: 'BadAudio' });
     const bytes = await bytesOfBase64(code);

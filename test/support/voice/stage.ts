@@ -1,5 +1,5 @@
 import type { Chat, ChatCall } from '../../../runtime/chat/chat.js';
-import type { CompletionPart } from '../../../runtime/providers/contract.js';
+import type { CompletionPart } from '../../../runtime/completions/contract.js';
 import type { ServerMessage } from '../../../runtime/voice/contract.js';
 import { VoiceSession } from '../../../runtime/voice/session.js';
 import { projectSettings, type VoiceSettings } from '../../../runtime/voice/settings.js';

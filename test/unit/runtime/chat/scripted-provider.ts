@@ -1,4 +1,5 @@
-import type { Completion, CompletionPart, CompletionRequest, ContextUsage, Provider } from '../../../../runtime/providers/contract.js';
+import type { Completion, CompletionPart, CompletionRequest, ContextUsage } from '../../../../runtime/completions/contract.js';
+import type { Provider } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 

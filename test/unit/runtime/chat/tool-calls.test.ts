@@ -4,7 +4,7 @@ import { type CallParts, makeCalls } from '../../../../runtime/chat/agent/calls.
 import { TurnTools } from '../../../../runtime/chat/agent/offer.js';
 import { WaitingCalls } from '../../../../runtime/chat/agent/waiting.js';
 import { systemClock } from '../../../../runtime/chat/session.js';
-import type { CompletionPart } from '../../../../runtime/providers/contract.js';
+import type { CompletionPart } from '../../../../runtime/completions/contract.js';
 import { ScriptedTools } from '../../../support/scripted-tools.js';
 
 const tools = new ScriptedTools();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../../../runtime/completions/collect.js';
 import { Completions } from '../../../../runtime/completions/completions.js';
+import type { CollectedCompletion } from '../../../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../../../runtime/completions/request.js';
-import { type CollectedCompletion, collect } from '../../../../runtime/providers/contract.js';
 import { createUniversalProvider } from '../../../../runtime/providers/universal.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';

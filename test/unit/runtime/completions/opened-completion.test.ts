@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collectChoices } from '../../../../runtime/completions/collect.js';
 import { Completions } from '../../../../runtime/completions/completions.js';
+import type { CompletionPart, CompletionRequest } from '../../../../runtime/completions/contract.js';
 import { openChoices } from '../../../../runtime/completions/opened-completion.js';
 import type { StateUse, UniversalRequest } from '../../../../runtime/completions/request.js';
-import { type CompletionPart, type CompletionRequest, collectChoices } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { ScriptedModel } from '../../../support/scripted-model.js';
 import { FINISH, ScriptedProvider, type Step } from '../chat/scripted-provider.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../../../runtime/completions/collect.js';
+import type { CompletionPart } from '../../../../runtime/completions/contract.js';
 import { chunkFrames, completionId, type FrameOptions, responseBody } from '../../../../runtime/completions/wire.js';
-import { type CompletionPart, collect } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { PageImages } from '../../../../runtime/documents/parsing/page-images.js';
+import { FilesRoom } from '../../../../runtime/files/limits.js';
 import { Pages } from '../../../../runtime/files/pages.js';
-import { FilesRoom } from '../../../../runtime/files/room.js';
 
 setLogLevel('error');
 const root = await mkdtemp(join(tmpdir(), 'quern-pages-'));

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { RestoredState, SavedState, SequenceStates } from '../../../../runtime/engines/contracts/language.js';
-import { type Conversation, KvCache } from '../../../../runtime/kv-cache/kv-cache.js';
-import type { KvLimits } from '../../../../runtime/kv-cache/limits.js';
+import { type Conversation, KvCache, type KvLimits } from '../../../../runtime/kv-cache/kv-cache.js';
 
 const folders: string[] = [];
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { contentHash, matchSegments, segmentsOf } from '../../../../runtime/kv-cache/segments.js';
+import { contentHash, matchSegments, segmentsOf } from '../../../../runtime/kv-cache/entry.js';
 import type { Message, Tool } from '../../../../schemas/generated/common.js';
 
 const system = (content: string): Message => ({ role: 'system', content });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toolName } from '../../../../runtime/mcp/names.js';
+import { toolName } from '../../../../runtime/mcp/tools.js';
 
 describe('names of tools', () => {
   it('joins the names of server and tool where that is clear', () => {

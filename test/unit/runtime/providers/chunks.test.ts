@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect, collectChoices } from '../../../../runtime/completions/collect.js';
+import type { CollectedCompletion, CompletionPart } from '../../../../runtime/completions/contract.js';
 import { ChunkReader } from '../../../../runtime/providers/compat/chunks.js';
-import { type CollectedCompletion, type CompletionPart, collect, collectChoices } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { delta, usage } from '../../../support/scripted-openai.js';
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { CompletionRequest } from '../../../../runtime/completions/contract.js';
 import { RoundRobin, runtimeBase } from '../../../../runtime/net/ask/bases.js';
 import { quoteHost, readErrorBody, statusFailure } from '../../../../runtime/net/ask/failures.js';
 import { retryAfterMs } from '../../../../runtime/net/ask/retry.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { chatBody } from '../../../../runtime/providers/compat/body.js';
-import type { CompletionRequest, Provider } from '../../../../runtime/providers/contract.js';
+import type { Provider } from '../../../../runtime/providers/contract.js';
 import { providerOf } from '../../../../runtime/providers/index.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';

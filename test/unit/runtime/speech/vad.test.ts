@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { LISTEN_RATE } from '../../../../runtime/speech/decode/contract.js';
-import { VOICE_FRAME, type VoiceActivity } from '../../../../runtime/speech/vad/contract.js';
-import { energyActivity } from '../../../../runtime/speech/vad/energy.js';
-import { VoiceDetectors } from '../../../../runtime/speech/vad/vad.js';
+import { energyActivity, VOICE_FRAME, type VoiceActivity, VoiceDetectors } from '../../../../runtime/speech/voice-activity.js';
 import { LiveHearing } from '../../../../runtime/voice/hearing.js';
 import { syllables } from '../../../support/audio/signals.js';
 

@@ -1,11 +1,11 @@
 import { Failure } from '../../../schemas/errors.js';
 import { SPEECH_RATE } from '../contract.js';
-import type { Encoding } from './contract.js';
+import type { AudioFormat, Encoding } from './contract.js';
 
 type Mediabunny = typeof import('mediabunny');
 
 /** What of mediabunny writes a format. */
-export interface MediabunnyFormat {
+interface MediabunnyFormat {
   readonly codec: 'aac' | 'flac';
   /** Without it the codec has none. */
   readonly bitsPerS?: number;
@@ -36,7 +36,7 @@ function isQuiet(samples: Float32Array): boolean {
 }
 
 /** An encoding by mediabunny, whose encoder runs in a worker thread of its own. */
-export async function mediabunnyEncoding({
+async function mediabunnyEncoding({
   codec,
   bitsPerS,
   container,
@@ -106,3 +106,30 @@ export async function mediabunnyEncoding({
     },
   };
 }
+
+/** AAC-LC in ADTS frames, 128 kbit/s. */
+export const aac: AudioFormat = {
+  name: 'aac',
+  cheap: false,
+  begin: () =>
+    mediabunnyEncoding({
+      codec: 'aac',
+      bitsPerS: 128_000,
+      frameSamples: 1024,
+      priming: 1024,
+      container: ({ AdtsOutputFormat }) => new AdtsOutputFormat(),
+      register: async () => (await import('@mediabunny/aac-encoder')).registerAacEncoder(),
+    }),
+};
+
+/** FLAC of 16 bits, whose length nobody knows yet. */
+export const flac: AudioFormat = {
+  name: 'flac',
+  cheap: false,
+  begin: () =>
+    mediabunnyEncoding({
+      codec: 'flac',
+      container: ({ FlacOutputFormat }) => new FlacOutputFormat({ appendOnly: true }),
+      register: async () => (await import('@mediabunny/flac-encoder')).registerFlacEncoder(),
+    }),
+};

@@ -1,8 +1,35 @@
-import { log } from '../../base/log.js';
-import { SileroClient } from '../../engines/voice-activity/client.js';
-import { CircuitBreaker } from '../../hosts/circuit-breaker.js';
-import { VOICE_FRAME, type VoiceActivity } from './contract.js';
-import { energyActivity } from './energy.js';
+import { loadCore } from '../../native/core.js';
+import { log } from '../base/log.js';
+import { SileroClient } from '../engines/voice-activity/client.js';
+import { CircuitBreaker } from '../hosts/circuit-breaker.js';
+
+/** Samples of a frame at 16 kHz: 32 ms. */
+export const VOICE_FRAME = 512;
+
+/** Tells speech from other sound in one stream. */
+export interface VoiceActivity {
+  /** What judges, for logs. */
+  readonly detector: 'silero' | 'energy';
+  /** How likely each frame is speech, 0 to 1; 0.5 and more is taken for speech. `samples` are whole frames of `VOICE_FRAME` at 16 kHz, in order. */
+  hear(samples: Float32Array): Promise<Float32Array>;
+  /** The next sound has nothing to do with the last. */
+  reset(): void;
+  close(): void;
+}
+
+/** Effective value of the quietest speech. */
+const THRESHOLD = 0.015;
+
+/** Tells speech by its loudness above the noise of the room. */
+export function energyActivity(): VoiceActivity {
+  const native = loadCore().openVoiceActivity(VOICE_FRAME, THRESHOLD);
+  return {
+    detector: 'energy',
+    hear: async (samples) => native.push(samples),
+    reset: () => native.reset(),
+    close: () => {},
+  };
+}
 
 /** The process ends when nobody has been listened to for so long. */
 const IDLE_MS = 60_000;

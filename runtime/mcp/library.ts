@@ -1,6 +1,0 @@
-// One part after the other: all at once would hold the event loop for more than 50 ms.
-await import('zod/v4');
-await import('@modelcontextprotocol/client/_shims');
-
-/** What is used of the reference client. To be imported late, since its code takes a tenth of a second to load. */
-export const { Client, SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
