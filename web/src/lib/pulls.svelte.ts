@@ -67,7 +67,7 @@ export class Pull {
       if (this.isUnderWay) throw new TypeError('The stream ended.');
     } catch (error) {
       this.state = isAbort(error) ? 'stopped' : 'failed';
-      // Browsers have their own words for a stream that breaks.
+      // Each browser names a stream that breaks in its own words, so that every such error counts as one.
       this.isBroken = !isAbort(error) && !(error instanceof ApiError && error.status !== 0);
       if (this.isBroken) connection.lost();
       this.message = isAbort(error)
@@ -135,13 +135,13 @@ class Pulls {
     return pull;
   }
 
-  /** Takes one that ended out of the list. */
+  /** Takes a download that ended out of the list. */
   dismiss(pull: Pull): void {
     this.list = this.list.filter((one) => one !== pull);
     this.#keep();
   }
 
-  /** A page that is loaded again knows what it began. */
+  /** Keeps what is under way in this browser, so that a page that is loaded again knows it. */
   #keep(): void {
     const names = this.list.filter(({ state }) => state !== 'done').map(({ name }) => name);
     if (names.length === 0) localStorage.removeItem(PLACE);

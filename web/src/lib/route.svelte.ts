@@ -2,7 +2,7 @@
 interface Place {
   /** Name of the view, such as `chat`; empty for the first one. */
   readonly view: string;
-  /** What follows, decoded. */
+  /** The parts of the address behind the view, decoded. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }

@@ -18,7 +18,7 @@ class Toasts {
     setTimeout(() => this.dismiss(id), GOOD_MS);
   }
 
-  /** Tells of a failure; one that the reader asked for, such as a cancelled request, is no failure, and a refused key is asked for by a dialog. */
+  /** Tells of a failure. A request that the reader cancelled is none, and a dialog asks for a key that was refused. */
   bad(error: unknown): void {
     if (!isAbort(error) && !(error instanceof ApiError && error.status === 401)) this.#add('bad', sentence(error));
   }

@@ -4,7 +4,7 @@ import { ask, get, isAbort, send, sentence } from '../../lib/api';
 import { threadOf } from './thread.svelte';
 
 const PAGE = 50;
-/** The daemon's limit. */
+/** The most conversations of one page, which is the daemon's limit. */
 const LARGEST_PAGE = 200;
 
 export class Conversations {
@@ -52,7 +52,7 @@ export class Conversations {
       const shown = this.list;
       const known = new Set(page.conversations.map(({ id }) => id));
       this.list = cursor === null ? page.conversations : [...this.list.filter(({ id }) => !known.has(id)), ...page.conversations];
-      // Behind the largest page they stay as they were.
+      // Conversations beyond the largest page stay as they were read before.
       const rest =
         cursor === null && most > page.conversations.length && page.next !== null ? shown.filter(({ id }) => !known.has(id)) : [];
       if (rest.length > 0) this.list = [...this.list, ...rest];
@@ -88,14 +88,14 @@ export class Conversations {
       this.list = this.list.map((one) => (one.id === conversation.id ? conversation : one));
   }
 
-  /** A new conversation with the messages up to this one. */
+  /** Makes a new conversation with the messages up to this one. */
   async branch(id: string, message: string): Promise<Conversation> {
     const { conversation } = await send<{ conversation: Conversation }>(`${this.#path}/${id}/branch`, { message });
     await this.refresh();
     return conversation;
   }
 
-  /** A conversation, or all, as a file. */
+  /** Saves a conversation, or all of them, as a file. */
   async export(format: 'json' | 'markdown', id?: string): Promise<Blob> {
     const response = await ask(id === undefined ? `${this.#path}/export` : `${this.#path}/${id}/export?format=${format}`);
     return response.blob();

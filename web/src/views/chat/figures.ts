@@ -2,9 +2,9 @@
 import type { Message } from '$schemas/core/conversations';
 import { count, duration } from '../../lib/format';
 
-/** The rate of so few tokens says nothing. */
+/** Answers of fewer tokens have no rate, because it would say nothing. */
 const FEWEST_TOKENS = 8;
-/** No machine is faster: what is above says that the clock had nothing to measure. */
+/** A rate above this is not shown: no machine is faster, so that the clock had nothing to measure. */
 const MOST_TOKENS_PER_S = 100_000;
 
 /** The figures of a message in words; those that are not known are left out. */

@@ -2,7 +2,7 @@
 import { socket } from '../../lib/api';
 import { key } from '../../lib/key.svelte';
 
-/** What the daemon sends beside sound; docs/voice.md. */
+/** The messages that the daemon sends beside sound; docs/voice.md describes them. */
 type Told =
   | { type: 'session_info'; session_id: string }
   | { type: 'status'; state: TalkState }
@@ -17,13 +17,13 @@ export type TalkState = 'connecting' | 'idle' | 'listening' | 'processing' | 'sp
 export interface Caption {
   readonly who: 'you' | 'quern';
   text: string;
-  /** Whether no more of it comes. */
+  /** Whether the caption is complete. */
   isWhole: boolean;
 }
 
 const EAR_RATE = 16_000;
 const MOUTH_RATE = 24_000;
-/** So much may wait in the socket, in bytes: 3 s of sound. */
+/** The most bytes that may wait in the socket: 3 s of sound. */
 const MOST_WAITING = 96_000;
 
 export class Talk {
@@ -52,7 +52,7 @@ export class Talk {
       if (!navigator.mediaDevices)
         throw new Error('Browsers give the microphone to pages over https and on this machine (localhost) only.');
       this.#microphone = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } });
-      // A talk may be ended while the reader is asked for the microphone.
+      // The talk may have been ended while the browser asked for the microphone.
       if (this.state === 'over') return this.end();
       await this.#openEar(this.#microphone);
       this.#mouth = new AudioContext({ sampleRate: MOUTH_RATE });

@@ -24,7 +24,7 @@ export class Thread {
   asked = $state.raw<{ content: string; attachments: readonly Attachment[] }>();
   answer = $state.raw<GrowingAnswer>();
   isLoaded = $state(false);
-  /** Why it cannot be shown. */
+  /** Why the conversation cannot be shown. */
   failure = $state.raw<ApiError>();
   /** What went wrong with the last turn. */
   trouble = $state('');
@@ -73,7 +73,7 @@ export class Thread {
     this.#show(conversation.current && tree.get(conversation.current) ? conversation.current : tree.leafBelow(ROOT));
   }
 
-  /** Reads it again where another page has changed it. */
+  /** Reads the conversation again where another page has changed it. */
   async refresh(): Promise<void> {
     if (this.answer || !this.isLoaded) return;
     const page = await get<ConversationPage>(`${this.#path}?limit=1`).catch((error: unknown) => error as ApiError);
@@ -107,7 +107,7 @@ export class Thread {
    */
   async ask({ content, attachments, clientId, ontaken }: Asking, parent?: string | null): Promise<boolean> {
     this.asked = { content, attachments };
-    // Behind what a question stands is known when the conversation is there.
+    // The message that a question stands behind is known only when the conversation was read.
     if (!this.isLoaded) await this.load();
     if (!this.isLoaded) {
       this.asked = undefined;
@@ -123,7 +123,7 @@ export class Thread {
     return this.#run({ parent, regenerate: true, ...(settings ? { settings } : {}) }, new GrowingAnswer(parent));
   }
 
-  /** Writes an answer on. */
+  /** Has the model go on with an answer. */
   goOn(message: Message): Promise<boolean> {
     return this.#run({ continue: message.id }, new GrowingAnswer(message.parent, message.content));
   }
@@ -137,7 +137,7 @@ export class Thread {
   async stop(): Promise<void> {
     const answer = this.answer;
     await send(`${this.#path}/stop`, {}).catch(() => this.#ending?.abort());
-    // A turn that did not hear of it ends with its connection.
+    // Where the daemon could not be told, the turn ends with its connection.
     if (answer) setTimeout(() => this.answer === answer && this.#ending?.abort(), 3_000);
     else await this.load();
   }

@@ -1,7 +1,7 @@
 /** The messages of a conversation as a tree: siblings are branches, and one path from a root to a leaf is shown. */
 import type { Message } from '$schemas/core/conversations';
 
-/** Where branches begin. */
+/** Stands for the parent of the first messages. */
 export const ROOT = '';
 
 export class Tree {

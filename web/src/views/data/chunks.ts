@@ -4,7 +4,7 @@ import { get } from '../../lib/api';
 export interface Chunk {
   readonly id: string;
   readonly text: string;
-  /** From 1; null for kinds of files without pages. */
+  /** The page it is on, from 1; null for kinds of files without pages. */
   readonly page: number | null;
   /** Where it stands in what was read, in characters; null where that is not known. */
   readonly start: number | null;
@@ -13,7 +13,7 @@ export interface Chunk {
 
 export interface ChunkPage {
   readonly chunks: readonly Chunk[];
-  /** For the ones behind these. */
+  /** The cursor of the passages behind these. */
   readonly next: string | null;
   /** Pages of the file; null for kinds without pages. */
   readonly pages: number | null;
@@ -21,6 +21,6 @@ export interface ChunkPage {
 
 const AT_ONCE = 100;
 
-/** Some passages of a file; `path`: of the file. */
+/** Reads some passages of the file at `path`. */
 export const readChunks = (path: string, cursor?: string): Promise<ChunkPage> =>
   get<ChunkPage>(`${path}/chunks?limit=${AT_ONCE}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);

@@ -7,7 +7,7 @@ import { ApiError, get, send } from '../../lib/api';
 import { toasts } from '../../lib/toasts.svelte';
 
 const POLL_MS = 700;
-/** Tasks whose outcomes are told. */
+/** The most ended tasks whose outcomes are shown. */
 const MOST_TASKS = 8;
 
 /** A file of a task as its progress lists it. */
@@ -40,7 +40,7 @@ export class Processing {
   readonly #project: string;
   readonly #dataset: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The newest last. */
+  /** The tasks, the newest last. */
   tasks = $state.raw<readonly Task[]>([]);
   /** Grows each time that a task ends: the files are worth another look then. */
   ends = $state(0);
@@ -50,7 +50,7 @@ export class Processing {
     this.#dataset = dataset;
   }
 
-  /** Those that go on. No derived value: it would end with the view that first asked for it, and the work does not. */
+  /** The tasks that go on. It is no derived value, because that would end with the view that first asked for it, and the work does not. */
   get open(): readonly Task[] {
     return this.tasks.filter(isOpen);
   }
@@ -63,11 +63,11 @@ export class Processing {
       const { dataset, task_id: id } = (data ?? {}) as { dataset?: string; task_id?: string };
       return dataset === this.#dataset && id !== undefined ? [id] : [];
     });
-    // Those that ended are older than those that run.
+    // Tasks that ended are older than those that run, so that they come first.
     const found = (await Promise.all([...new Set([...ended, ...this.#kept()])].map((id) => this.#read(id)))).filter(
       (task) => task !== undefined,
     );
-    // One may have begun meanwhile.
+    // A task may have begun meanwhile.
     const known = new Set(this.tasks.map(({ task_id }) => task_id));
     this.tasks = [...found.filter(({ task_id }) => !known.has(task_id)), ...this.tasks].slice(-MOST_TASKS);
     this.#follow();
@@ -107,7 +107,7 @@ export class Processing {
         this.#keep();
       }
     } catch (error) {
-      // While the daemon is away, the task waits with it.
+      // While the daemon is away, the task stands still and is asked for again.
       if (!(error instanceof ApiError && error.status === 0)) toasts.bad(error);
     }
     this.#timer = undefined;

@@ -19,7 +19,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A request carries so much at most. */
+/** The most bytes of a request. */
 const MOST_BYTES = 12 * 1024 ** 2;
 const MOST_ROWS = 200_000;
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
@@ -131,7 +131,7 @@ export function chosenRows({ columns, rows }: Table, encodings: readonly Encodin
 export function axisOf({ columns, rows }: Table): { readonly isTime: boolean; readonly values: number[] } {
   const at = columns.findIndex(({ isTime }) => isTime);
   const values = at < 0 ? [] : rows.map((row) => Date.parse(row[at]!.trim().replace(' ', 'T')) / 1_000);
-  // A chart needs rising values.
+  // The values of a chart's axis must rise.
   const rises = values.every((value, place) => Number.isFinite(value) && (place === 0 || value >= values[place - 1]!));
   return at >= 0 && rises ? { isTime: true, values } : { isTime: false, values: rows.map((_row, place) => place + 1) };
 }

@@ -5,7 +5,7 @@ import { ApiError, get, projectPath, send } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
 import { type Path, type ReadYaml, readYaml, withMoved, withValue } from './yaml';
 
-/** Waits after the last change before the daemon is asked about it. */
+/** How long after the last change the daemon is asked about the text, in milliseconds. */
 const CHECK_MS = 400;
 
 /** What is wrong, and where. */
@@ -29,13 +29,13 @@ export class ProjectEdit {
   readonly path: string;
   readonly #draft: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The draft as this page wrote or took it up: another window's is not this one's to erase. */
+  /** The draft as this page wrote it or took it up; the draft of another window is not erased. */
   #kept = '';
   /** Stamp of the file that the text is based on. */
   #base = '';
   #lineEnd = '\n';
   text = $state('');
-  /** What the file says. */
+  /** The file as it was read or saved last. */
   saved = $state.raw<ProjectText>();
   read = $state.raw<ReadYaml>(readYaml(''));
   problems = $state.raw<readonly Problem[]>([]);
@@ -94,7 +94,7 @@ export class ProjectEdit {
   /** Changes one setting; undefined takes it out. */
   setValue(path: Path, value: unknown): void {
     if (this.read.problem) return;
-    // The entries behind one that goes have other places then.
+    // When an entry goes, those behind it have other places.
     this.#forgetOdd(value === undefined && typeof path.at(-1) === 'number' ? path.slice(0, -1) : path);
     this.set(withValue(this.text, path, value));
   }

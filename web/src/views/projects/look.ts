@@ -23,7 +23,7 @@ const LOOK = EditorView.theme({
   '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--bad-ground)' },
   '&.cm-merge-b .cm-changedLine, .cm-changedLine': { backgroundColor: 'var(--good-ground)' },
   '.cm-insertedLine, ins': { textDecoration: 'none' },
-  // The library's own grounds are too dark or too light for the text on them.
+  // The backgrounds of the library are too dark or too light for the text on them.
   '.cm-changedText, .cm-deletedText': { background: 'none !important', textDecoration: 'none', fontWeight: '700' },
   '.cm-collapsedLines': { background: 'var(--sunken)', color: 'var(--soft)' },
   // Few fonts have the library's own signs.
@@ -47,7 +47,7 @@ export const shared = (label: string): Extension[] => [
   yaml(),
   COLOURS,
   LOOK,
-  // Its box scrolls: it must be reached by keyboard, also where nothing in it is edited.
+  // The box scrolls, so that the keyboard must reach it, also where nothing in it is edited.
   EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
 ];
 
