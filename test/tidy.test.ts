@@ -67,7 +67,7 @@ const DOORS: Record<string, RegExp> = {
   'postal-mime': /^runtime\/documents\/parsers\/eml\.ts$/,
   rbush: /^runtime\/memory\/places\/tree\.ts$/,
   re2js: /^runtime\/documents\/extractors\/patterns\/custom\.ts$/,
-  'smol-toml': /^runtime\/config\/toml\.ts$/,
+  'smol-toml': /^runtime\/config\/parse\.ts$/,
   'sherpa-onnx-node': /^runtime\/engines\/sherpa\//,
   sharp: /^runtime\/pictures\/codec\.ts$/,
   'tesseract.js': /^runtime\/engines\/ocr\/tesseract\//,

@@ -5,7 +5,7 @@ import { Collector } from '../completions/collect.js';
 import type { CollectedCompletion, CompletionPart } from '../completions/contract.js';
 import type { Events } from '../events/events.js';
 import type { Outcome, Recording } from '../events/recording.js';
-import { FIRST_TOKEN } from '../events/seal.js';
+import { FIRST_TOKEN } from '../events/stored-event.js';
 import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit, Question } from '../rag/contract.js';

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from '../base/json.js';
-import { withoutNulls } from './values.js';
 
 /** Name of the model that a flat `runtime` section becomes, and of the prompt set that a flat message list becomes. */
 const LEGACY_NAME = 'default';
@@ -38,7 +37,7 @@ export function normalise(raw: JsonObject, namespace: string, name: string): Jso
   config.namespace = namespace;
   if (isObject(config.runtime)) config.runtime = runtimeSection(config.runtime);
   if (Array.isArray(config.prompts)) config.prompts = promptSets(config.prompts);
-  if (Array.isArray(config.datasets)) config.datasets = config.datasets.map(dataset);
+  if (Array.isArray(config.datasets)) config.datasets = config.datasets.map(convertDataset);
   return config;
 }
 
@@ -67,13 +66,13 @@ function promptSets(prompts: unknown[]): unknown[] {
       if (loose.length === 0) sets.push({ name: LEGACY_NAME, messages: loose });
       loose.push(entry);
     } else {
-      sets.push(oldestForm(entry));
+      sets.push(convertOldestPrompts(entry));
     }
   }
   return sets;
 }
 
-function oldestForm(entry: unknown): unknown {
+function convertOldestPrompts(entry: unknown): unknown {
   if (!isObject(entry) || entry.messages !== undefined) return entry;
   const { raw_text, sections, ...rest } = entry;
   if (typeof raw_text === 'string') return { ...rest, messages: [{ role: 'system', content: raw_text }] };
@@ -86,8 +85,23 @@ function oldestForm(entry: unknown): unknown {
 }
 
 /** Older datasets name their processing strategy `rag_strategy`. */
-function dataset(entry: unknown): unknown {
+function convertDataset(entry: unknown): unknown {
   if (!isObject(entry) || entry.data_processing_strategy !== undefined || typeof entry.rag_strategy !== 'string') return entry;
   const { rag_strategy, ...rest } = entry;
   return { ...rest, data_processing_strategy: rag_strategy };
+}
+
+/** Below this key lies a JSON Schema of tool arguments, where `null` is a value and not an absent field. */
+const KEEPS_NULLS = 'parameters';
+
+/** Copies a value without the object members that are null: in a project file, null and absent mean the same. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member === null || member === undefined) continue;
+    out[key] = key === KEEPS_NULLS ? structuredClone(member) : withoutNulls(member);
+  }
+  return out;
 }

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type { CST, Document } from 'yaml';
 import { isObject, type JsonObject } from '../base/json.js';
 import { once } from '../base/once.js';
-import { readToml } from './toml.js';
 
 /** The YAML library, loaded at the first file that is read: its 70 modules are not part of the daemon's start. */
 export const yaml = once(() => createRequire(import.meta.url)('yaml') as typeof import('yaml'));
@@ -143,4 +142,43 @@ export function checkTree(root: unknown, mostMembers = Number.POSITIVE_INFINITY)
     }
   };
   visit(root, 0);
+}
+
+/** The TOML library, loaded at the first file that needs it. */
+const toml = once(() => createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml'));
+
+/** What a TOML text says, as plain JSON values: dates become their text. Throws an `Error` that says why and where, and quotes nothing of the text. */
+function readToml(text: string): unknown {
+  const { parse, TomlError } = toml();
+  try {
+    return plainTomlValue(parse(text));
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const [reason = ''] = cause.message.replace(/^Invalid TOML document: /, '').split('\n');
+    throw new Error(`${reason} at line ${cause.line}, column ${cause.column}`);
+  }
+}
+
+/** Writes a configuration as TOML. TOML has no null: such members are left out, which means the same in a project file. */
+export function writeToml(config: JsonObject): string {
+  return `${toml().stringify(withoutNullMembers(config)).trimEnd()}\n`;
+}
+
+function plainTomlValue(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plainTomlValue);
+  return isObject(value) ? mapMembers(value, plainTomlValue) : value;
+}
+
+function withoutNullMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNullMembers);
+  if (!isObject(value)) return value;
+  return mapMembers(
+    Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null && item !== undefined)),
+    withoutNullMembers,
+  );
+}
+
+function mapMembers(value: JsonObject, change: (item: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item)]));
 }

@@ -8,11 +8,10 @@ import { breathe } from '../base/loop.js';
 import { Counter, Histogram, SECONDS } from '../base/metrics.js';
 import type { EventKey, Store, StoredEvent } from '../store/store.js';
 import { EventConfigs } from './configs.js';
-import { type EventFilter, filterOf, hasTests, passes } from './filter.js';
-import { Followers } from './followers.js';
+import { type EventFilter, Followers, filterOf, hasTests, matchesFilter } from './readers.js';
 import { type EndedEvent, type EventProject, Recording, SERVER_LOG } from './recording.js';
 import { EventRetention, KEPT } from './retention.js';
-import { itemOf, sealedEvent } from './seal.js';
+import { eventItemOf, storedEventOf } from './stored-event.js';
 
 const ENDED = new Counter('quern_events_total', 'What projects and the server did, by type and outcome.', ['type', 'status']);
 const TOOK = new Histogram('quern_event_seconds', 'How long it took, by type.', ['type'], SECONDS);
@@ -96,7 +95,7 @@ export class Events {
       if (!readsAll) total += keys.length;
       for (const key of shownKeys) {
         const item = this.#store.eventHeads.get(key)?.item;
-        if (!item || (readsAll && !passes(filter, item))) continue;
+        if (!item || (readsAll && !matchesFilter(filter, item))) continue;
         if (!readsAll || (total >= offset && events.length < limit)) events.push(item);
         if (readsAll) total += 1;
       }
@@ -204,12 +203,12 @@ export class Events {
           const { namespace, name, config } = event.project;
           if ((this.#erased.get(`${namespace}/${name}`) ?? Number.NEGATIVE_INFINITY) >= event.fromMs) continue;
           const hash = this.#configs.add(batch, namespace, name, config);
-          const record = sealedEvent(event, hash, config.events?.content ?? KEPT.content);
+          const record = storedEventOf(event, hash, config.events?.content ?? KEPT.content);
           ENDED.add([record.type, record.status]);
           TOOK.observe([record.type], (event.toMs - event.fromMs) / 1000);
           batch.put('events', [namespace, name, event.id], record);
           const bytes = batch.changes.at(-1)!.value!.length + HEAD_BYTES;
-          batch.put('eventHeads', [namespace, name, event.startedMs, event.id], { item: itemOf(record), bytes });
+          batch.put('eventHeads', [namespace, name, event.startedMs, event.id], { item: eventItemOf(record), bytes });
           written.push({ event, record, bytes });
           await breathe();
         }
@@ -228,9 +227,9 @@ export class Events {
     for (const { event, record, bytes } of written) {
       const { namespace, name } = event.project;
       this.#retention.added(namespace, name, bytes);
-      this.#followers.tell(itemOf(record));
+      this.#followers.tell(eventItemOf(record));
       if (this.#sink) {
-        this.#sink.add(record, () => sealedEvent(event, record.config_hash, 'off'));
+        this.#sink.add(record, () => storedEventOf(event, record.config_hash, 'off'));
         await breathe();
       }
       projects.set(`${namespace}/${name}`, event.project);

@@ -37,12 +37,12 @@ const stemOf = (file: string): string =>
     .replace(/\.gguf$/i, '');
 
 /** By the name of the file alone. The last match counts: it stands at the end, and a model's own name may look like one. */
-const named = (file: string): string | null =>
+const quantisationInName = (file: string): string | null =>
   ([...stemOf(file).matchAll(IN_FILE_NAME)].at(-1)?.[1] ?? BITS.exec(stemOf(file))?.[1])?.toUpperCase() ?? null;
 
 /** The quantisation that a file's name tells, else the end of its folder's, in upper case, such as `UD-Q4_K_XL`; null where neither tells one. */
 export function quantisationOf(file: string): string | null {
-  return named(file) ?? OF_FOLDER.exec(basename(dirname(file)))?.[1]?.toUpperCase() ?? null;
+  return quantisationInName(file) ?? OF_FOLDER.exec(basename(dirname(file)))?.[1]?.toUpperCase() ?? null;
 }
 
 /** The number and count of a shard by its name; null for a whole file. */
@@ -55,7 +55,7 @@ export function shardNumber(file: string): { index: number; count: number } | nu
 export const shardSet = (file: string): string => `${shardNumber(file)?.count}|${file.replace(SHARD, '')}`;
 
 /** The files of which all parts are there; whole ones are. */
-function completeOf(files: readonly string[], all: readonly Named[]): Named[] {
+function completeOf(files: readonly string[], all: readonly NamedFile[]): NamedFile[] {
   const parts = new Map<string, number>();
   for (const file of files) parts.set(shardSet(file), (parts.get(shardSet(file)) ?? 0) + 1);
   return all.filter(({ file }) => (parts.get(shardSet(file)) ?? 0) >= (shardNumber(file)?.count ?? 1));
@@ -68,7 +68,7 @@ const MEASURED: ReadonlySet<string | null> = new Set([null, 'F64', 'F32', 'FP32'
 
 /** True for files with the importance matrix that quantisations of a model are made with; `Foo-imatrix-Q4_K_M.gguf` is such a quantisation. */
 export const isImportanceMatrix = (file: string): boolean =>
-  /\.gguf$/i.test(file) && MATRIX.test(stemOf(file)) && MEASURED.has(named(file));
+  /\.gguf$/i.test(file) && MATRIX.test(stemOf(file)) && MEASURED.has(quantisationInName(file));
 
 /** True for files that hold a projector for images or sound and no language model. */
 const isProjector = (file: string): boolean => /mmproj/i.test(basename(file));
@@ -80,14 +80,14 @@ export const holdsModel = (file: string): boolean => !isProjector(file) && !isIm
 export const opensModel = (file: string): boolean => holdsModel(file) && (shardNumber(file)?.index ?? 1) === 1;
 
 /** A file with what its name tells, which is read once. */
-interface Named {
+interface NamedFile {
   readonly file: string;
   readonly quantisation: string | null;
   /** The same, for callers who do not ask for a dynamic one. */
   readonly plain: string | null;
 }
 
-const isRepacked = ({ quantisation }: Named): boolean => REPACKED.includes(quantisation ?? '');
+const isRepacked = ({ quantisation }: NamedFile): boolean => REPACKED.includes(quantisation ?? '');
 
 /** A choice among the GGUF files of a repository. */
 export interface Choice {
@@ -98,30 +98,30 @@ export interface Choice {
 }
 
 /** A name as callers write it, by its usual spelling; `i1` only says that an importance matrix was used. */
-function asAsked(name: string): string {
+function usualSpelling(name: string): string {
   const bare = name.replace(/^I1-/, '');
   return SAME[bare] ?? bare;
 }
 
-function namedFile(file: string): Named {
+function namedFile(file: string): NamedFile {
   const quantisation = quantisationOf(file);
-  return { file, quantisation, plain: quantisation === null ? null : asAsked(quantisation.replace(/^UD-/, '')) };
+  return { file, quantisation, plain: quantisation === null ? null : usualSpelling(quantisation.replace(/^UD-/, '')) };
 }
 
 /** The first of files that have a quantisation by its very name, else by its plain one. */
-const having = (files: readonly Named[], name: string): Named | undefined =>
-  files.find(({ quantisation }) => quantisation === name) ?? files.find(({ plain }) => plain === asAsked(name));
+const firstWithQuantisation = (files: readonly NamedFile[], name: string): NamedFile | undefined =>
+  files.find(({ quantisation }) => quantisation === name) ?? files.find(({ plain }) => plain === usualSpelling(name));
 
 /** The first of files by preference, if any of them is named there. */
-const preferred = (files: readonly Named[]): Named | undefined =>
-  PREFERENCE.map((name) => having(files, name)).find((file) => file !== undefined);
+const firstByPreference = (files: readonly NamedFile[]): NamedFile | undefined =>
+  PREFERENCE.map((name) => firstWithQuantisation(files, name)).find((file) => file !== undefined);
 
 /** Of files with a quantisation that goes on from a shorter name, such as `Q5_K_M` from `Q5_K` or `Q5`, the one to take. */
-function ofFamily(files: readonly Named[], name: string): Named | undefined {
+function ofFamily(files: readonly NamedFile[], name: string): NamedFile | undefined {
   const usual = files.filter((file) => !isRepacked(file));
   const made = usual.filter(({ quantisation }) => quantisation?.startsWith(`${name}_`));
-  const family = made.length > 0 ? made : usual.filter(({ plain }) => plain?.startsWith(`${asAsked(name)}_`));
-  return preferred(family) ?? family[0];
+  const family = made.length > 0 ? made : usual.filter(({ plain }) => plain?.startsWith(`${usualSpelling(name)}_`));
+  return firstByPreference(family) ?? family[0];
 }
 
 /**
@@ -142,8 +142,11 @@ export function chooseFile(files: readonly string[], wanted: string | null): Cho
   const asked =
     wanted === null
       ? undefined
-      : (having(first, wanted) ?? having(first, BARE[wanted] ?? '') ?? ofFamily(pool, wanted) ?? ofFamily(models, wanted));
-  const chosen = asked ?? (pool.length === 1 ? pool[0] : (preferred(pool) ?? pool[0]));
+      : (firstWithQuantisation(first, wanted) ??
+        firstWithQuantisation(first, BARE[wanted] ?? '') ??
+        ofFamily(pool, wanted) ??
+        ofFamily(models, wanted));
+  const chosen = asked ?? (pool.length === 1 ? pool[0] : (firstByPreference(pool) ?? pool[0]));
   if (chosen === undefined) return undefined;
   const { file, quantisation } = chosen;
   const there = [...new Set(models.map((model) => model.quantisation ?? 'unnamed'))].join(', ');

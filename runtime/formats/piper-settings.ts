@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../base/json.js';
-import { type Json, jsonFile, wrongFile } from './json-file.js';
+import { type Json, readJsonFile, wrongFile } from './model-files.js';
 
 /** Bytes of the settings; a voice of nine hundred speakers has 40 kB. */
 const LIMIT_BYTES = 1024 * 1024;
@@ -36,7 +36,7 @@ export function readPiperSettings(folder: string, graph: string): PiperSettings 
   const [place, name] = [dirname(path), piperSettingsFile(graph.slice(graph.lastIndexOf('/') + 1))];
   const wrong = (what: string): Error => wrongFile(place, name, what);
   if ((statSync(join(place, name), { throwIfNoEntry: false })?.size ?? 0) > LIMIT_BYTES) throw wrong(`has more than ${LIMIT_BYTES} bytes`);
-  const json = jsonFile(place, name);
+  const json = readJsonFile(place, name);
   if (!json) throw wrong('is not there, which says how the voice is spoken');
   const part = (key: string): Json => (isObject(json[key]) ? json[key] : {});
   const rate = Number(part('audio').sample_rate);

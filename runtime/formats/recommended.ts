@@ -64,12 +64,12 @@ export function recommended(keys: readonly RecommendedKey[], prefix: string, giv
     if (isUsable) sampling[name] = Number(value.toPrecision(DIGITS));
     else
       notes.push(
-        `The model's files recommend ${prefix}${key} ${shown(value)}; ${WHOLE.has(name) ? 'a whole number of ' : ''}${least} to ${greatest} is possible, so it is ignored.`,
+        `The model's files recommend ${prefix}${key} ${renderRecommended(value)}; ${WHOLE.has(name) ? 'a whole number of ' : ''}${least} to ${greatest} is possible, so it is ignored.`,
       );
   }
   return { sampling, notes };
 }
 
-function shown(value: unknown): string {
+function renderRecommended(value: unknown): string {
   return typeof value === 'object' ? 'as a list' : String(value).slice(0, 40);
 }

@@ -6,7 +6,7 @@ import { languageSettings } from '../completions/settings.js';
 import { quote } from '../config/names.js';
 import { expandEnv } from '../config/variables.js';
 import type { Events } from '../events/events.js';
-import { howToFetch } from '../formats/model-missing.js';
+import { howToFetch } from '../formats/model-files.js';
 import type { Datasets } from '../library/datasets/datasets.js';
 import type { ModelPlaces } from '../models/find/contract.js';
 import { findEncoder } from '../models/find/encoder.js';

@@ -17,7 +17,7 @@ let last: { readonly atMs: number; readonly look: Promise<Look> } | undefined;
 /** What this machine is and what suits it: looked at in a thread of its own, at most once a minute. */
 export function lookAtMachine(): Promise<Look> {
   if (last === undefined || performance.now() - last.atMs > FRESH_MS) {
-    const look = looked();
+    const look = lookInThread();
     last = { atMs: performance.now(), look };
     look.catch(() => {
       last = undefined;
@@ -26,7 +26,7 @@ export function lookAtMachine(): Promise<Look> {
   return last.look;
 }
 
-async function looked(): Promise<Look> {
+async function lookInThread(): Promise<Look> {
   const worker = new Worker(new URL('./look-thread.js', import.meta.url));
   worker.unref();
   const [look] = await once(worker, 'message');

@@ -4,7 +4,7 @@ import type { Context, PromptList, ResourceList, Server } from '../../schemas/ge
 import { log } from '../base/log.js';
 import { withoutSecrets } from '../config/secrets.js';
 import type { Events } from '../events/events.js';
-import { recorded, type WorkAbout } from '../events/recorded.js';
+import { recordWork, type WorkAbout } from '../events/recording.js';
 import type { Outbound } from '../net/outbound.js';
 import { type Connection, SAID_BY_SERVER, SESSION_GONE } from './connection.js';
 import { fingerprintOf, readUnapproved, setApproved } from './consent.js';
@@ -258,7 +258,7 @@ export class ToolServers implements ProjectTools {
       data: { server: tool.server, tool: tool.tool },
       content: { arguments: args },
     };
-    const { text, failed } = await recorded(
+    const { text, failed } = await recordWork(
       this.#parts.events,
       about,
       () => this.#ask(one, tool, args, options),

@@ -4,8 +4,7 @@ import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/
 import type { EmbeddingStrategy } from '../../schemas/generated/config/rag.js';
 import { log } from '../base/log.js';
 import type { Events } from '../events/events.js';
-import { recorded } from '../events/recorded.js';
-import type { EventProject } from '../events/recording.js';
+import { type EventProject, recordWork } from '../events/recording.js';
 import type { Provider } from '../providers/contract.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { Embedders } from '../rag/embedders/index.js';
@@ -241,7 +240,7 @@ export class Mind {
     const name = nameOf({ namespace: item.namespace, project: item.project, name: store });
     this.#running.set(name, item.task);
     try {
-      return await recorded(events, { type: 'memory_consolidation', project, data }, work, ({ info }) => ({ data: info }));
+      return await recordWork(events, { type: 'memory_consolidation', project, data }, work, ({ info }) => ({ data: info }));
     } finally {
       this.#running.delete(name);
     }

@@ -1,7 +1,5 @@
-import { readBmp } from './bmp.js';
-import { contentOf, refusedPicture } from './content.js';
 import { type PictureHead, pictureHead } from './head.js';
-import { PIXEL_LIMIT, type Picture, type Pixels } from './picture.js';
+import { PIXEL_LIMIT, type Picture, type Pixels, pictureRefused, readPicture } from './picture.js';
 
 /** Side of the square whose middle value takes a dot's place. */
 const MEDIAN_SIDE = 3;
@@ -17,21 +15,21 @@ async function library(): Promise<typeof import('sharp').default> {
 /** What an image's header says. Throws `bad_request` that names the image where it is of no known format or too large to decode. */
 export function checkHead(name: string, content: Uint8Array): PictureHead {
   const head = pictureHead(content);
-  if (!head) throw refusedPicture(name, 'is not an image that can be read: PNG, JPEG, GIF, WebP, BMP and TIFF can.');
+  if (!head) throw pictureRefused(name, 'is not an image that can be read: PNG, JPEG, GIF, WebP, BMP and TIFF can.');
   const { width, height } = head;
-  if (width < 1 || height < 1) throw refusedPicture(name, `claims a size of ${width} x ${height} pixels.`);
+  if (width < 1 || height < 1) throw pictureRefused(name, `claims a size of ${width} x ${height} pixels.`);
   if (width * height > PIXEL_LIMIT)
-    throw refusedPicture(name, `has ${width} x ${height} pixels; at most ${PIXEL_LIMIT} are decoded. Make it smaller.`);
+    throw pictureRefused(name, `has ${width} x ${height} pixels; at most ${PIXEL_LIMIT} are decoded. Make it smaller.`);
   return head;
 }
 
 /** Decodes an image as RGB, upright and on white; of an animation the first frame. Throws `bad_request` that names the image. */
 export async function decodePicture(picture: Picture): Promise<Pixels> {
-  const content = await contentOf(picture);
+  const content = await readPicture(picture);
   const { format } = checkHead(picture.name, content);
   if (format === 'bmp') {
     const pixels = readBmp(content);
-    if (!pixels) throw refusedPicture(picture.name, 'is a BMP that is cut off, compressed or of an unusual kind; save it as PNG.');
+    if (!pixels) throw pictureRefused(picture.name, 'is a BMP that is cut off, compressed or of an unusual kind; save it as PNG.');
     return pixels;
   }
   const sharp = await library();
@@ -44,7 +42,7 @@ export async function decodePicture(picture: Picture): Promise<Pixels> {
       .toBuffer({ resolveWithObject: true });
     return rgb({ width: info.width, height: info.height, data }, info.channels);
   } catch (cause) {
-    throw refusedPicture(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
+    throw pictureRefused(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
   }
 }
 
@@ -59,7 +57,7 @@ function rgb({ width, height, data }: { width: number; height: number; data: Uin
 }
 
 /** Another size of an image, averaged where it shrinks. */
-export async function scaled(pixels: Pixels, width: number, height: number): Promise<Pixels> {
+export async function scalePixels(pixels: Pixels, width: number, height: number): Promise<Pixels> {
   if (width === pixels.width && height === pixels.height) return pixels;
   const sharp = await library();
   const raw = { width: pixels.width, height: pixels.height, channels: pixels.channels };
@@ -71,7 +69,7 @@ export async function scaled(pixels: Pixels, width: number, height: number): Pro
 }
 
 /** An image turned with the clock. */
-export async function turned(pixels: Pixels, degrees: 90 | 180 | 270): Promise<Pixels> {
+export async function rotatePixels(pixels: Pixels, degrees: 90 | 180 | 270): Promise<Pixels> {
   const sharp = await library();
   const raw = { width: pixels.width, height: pixels.height, channels: pixels.channels };
   const { data, info } = await sharp(pixels.data, { raw, limitInputPixels: PIXEL_LIMIT })
@@ -93,7 +91,7 @@ export async function encodePng(
 }
 
 /** An image made easier to read, as PNG: gray, without single dots, its full range of brightness used. */
-export async function cleanedPng({ width, height, channels, data }: Pixels): Promise<Uint8Array> {
+export async function encodeCleanPng({ width, height, channels, data }: Pixels): Promise<Uint8Array> {
   const sharp = await library();
   const gray = sharp(data, { raw: { width, height, channels } }).grayscale();
   const smooth = Math.min(width, height) < MEDIAN_SIDE ? gray : gray.median(MEDIAN_SIDE);
@@ -117,7 +115,7 @@ export async function encodePixels(
 }
 
 /** Another size of an image by Lanczos's method, stretched where the proportions differ. */
-export async function resampled({ width, height, channels, data }: Pixels, toWidth: number, toHeight: number): Promise<Pixels> {
+export async function resamplePixels({ width, height, channels, data }: Pixels, toWidth: number, toHeight: number): Promise<Pixels> {
   const sharp = await library();
   const image = sharp(data, { raw: { width, height, channels }, limitInputPixels: PIXEL_LIMIT });
   const out = await image.resize(toWidth, toHeight, { fit: 'fill', kernel: 'lanczos3' }).raw().toBuffer({ resolveWithObject: true });
@@ -125,8 +123,8 @@ export async function resampled({ width, height, channels, data }: Pixels, toWid
 }
 
 /** Where an image is transparent, as RGB in white on black; undefined where nothing of it is. Throws `bad_request` that names the image. */
-export async function transparencyOf(picture: Picture): Promise<Pixels | undefined> {
-  const content = await contentOf(picture);
+export async function transparencyMask(picture: Picture): Promise<Pixels | undefined> {
+  const content = await readPicture(picture);
   const { format } = checkHead(picture.name, content);
   if (format === 'bmp' || format === 'jpeg') return undefined;
   const sharp = await library();
@@ -143,6 +141,37 @@ export async function transparencyOf(picture: Picture): Promise<Pixels | undefin
     if (!data.some((value) => value > 0)) return undefined;
     return rgb({ width: info.width, height: info.height, data }, info.channels);
   } catch (cause) {
-    throw refusedPicture(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
+    throw pictureRefused(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
   }
+}
+
+/** Reads an uncompressed BMP of 1, 4, 8, 24 or 32 bits a pixel as RGB; undefined for other kinds and for files that are cut off. */
+function readBmp(content: Uint8Array): Pixels | undefined {
+  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
+  const [offset, headerBytes] = [view.getUint32(10, true), view.getUint32(14, true)];
+  const [width, signedHeight] = [view.getInt32(18, true), view.getInt32(22, true)];
+  const [bits, compression] = [view.getUint16(28, true), view.getUint32(30, true)];
+  const height = Math.abs(signedHeight);
+  // 3 gives masks of the channels, which are the usual ones wherever 32 bits are written.
+  const readable = compression === 0 || (compression === 3 && bits === 32);
+  if (!readable || ![1, 4, 8, 24, 32].includes(bits)) return undefined;
+  const rowBytes = Math.ceil((width * bits) / 32) * 4;
+  if (width <= 0 || height <= 0 || offset + rowBytes * height > content.length) return undefined;
+  const palette = 14 + headerBytes;
+  const data = new Uint8Array(width * height * 3);
+  for (let row = 0; row < height; row += 1) {
+    // Rows stand from the bottom unless the height is negative.
+    const from = offset + (signedHeight < 0 ? row : height - 1 - row) * rowBytes;
+    for (let column = 0; column < width; column += 1) {
+      const at =
+        bits >= 24
+          ? from + column * (bits / 8)
+          : palette + 4 * ((content[from + ((column * bits) >> 3)]! >> (8 - bits - ((column * bits) & 7))) & (2 ** bits - 1));
+      const to = (row * width + column) * 3;
+      data[to] = content[at + 2] ?? 0;
+      data[to + 1] = content[at + 1] ?? 0;
+      data[to + 2] = content[at] ?? 0;
+    }
+  }
+  return { width, height, channels: 3, data };
 }

@@ -8,7 +8,7 @@ import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { normalise } from '../config/normalise.js';
-import { checkTree, MAX_PROJECT_FILE_BYTES, MAX_SENT_MEMBERS, Unparsable } from '../config/parse.js';
+import { checkTree, MAX_PROJECT_FILE_BYTES, MAX_SENT_MEMBERS, Unparsable, writeToml } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
 import {
   findProjectFile,
@@ -21,7 +21,6 @@ import {
 import { withSecretsOf } from '../config/secrets.js';
 import type { FileText, SpokenText } from '../config/shown-text.js';
 import { defaultTemplateName, templateText } from '../config/templates/index.js';
-import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
 import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';

@@ -4,13 +4,13 @@ import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Project } from '../../schemas/generated/core/projects.js';
 import type { JsonObject } from '../base/json.js';
+import { deepFreeze } from '../base/json.js';
 import { log } from '../base/log.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { settingNotes } from '../config/setting-notes.js';
 import { validateConfig } from '../config/validate.js';
-import { frozen } from '../config/values.js';
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {
@@ -65,8 +65,14 @@ export function takeSnapshot(place: Place, fileName: string, text: string, stats
     for (const note of notes) log('warn', `${subject}: ${note}`);
     const shownConfig = withoutSecrets(config ? stored : raw);
     const shown = { namespace, name, config: shownConfig, validation_error: validationError, notes, last_modified: lastModified };
-    const loaded = config ? frozen({ ...place, config, stamp, lastModified, validationError }) : null;
-    return { stamp, loaded, shown: frozen(shown), stored: frozen(stored), failure: config ? null : invalidConfig(subject, problems) };
+    const loaded = config ? deepFreeze({ ...place, config, stamp, lastModified, validationError }) : null;
+    return {
+      stamp,
+      loaded,
+      shown: deepFreeze(shown),
+      stored: deepFreeze(stored),
+      failure: config ? null : invalidConfig(subject, problems),
+    };
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     return { stamp, loaded: null, shown: null, stored: null, failure };

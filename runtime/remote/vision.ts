@@ -7,8 +7,7 @@ import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, sameBaseFirst 
 import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import { base64Length } from '../pictures/base64.js';
-import { contentOf, sizeOfPicture } from '../pictures/content.js';
-import type { Picture } from '../pictures/picture.js';
+import { type Picture, readPicture, sizeOfPicture } from '../pictures/picture.js';
 import { checkPrompts, type ExtractRequest, type OcrRequest, type OcrResult, promptFor, type VisionService } from '../vision/contract.js';
 
 /** For a runtime that has no room or whose engine died; once, since an image that makes a model fail does so again. */
@@ -39,7 +38,7 @@ async function* groupsOf(pictures: readonly Picture[]): AsyncGenerator<readonly 
 }
 
 async function encoded(picture: Picture): Promise<string> {
-  const { buffer, byteOffset, length } = await contentOf(picture);
+  const { buffer, byteOffset, length } = await readPicture(picture);
   return Buffer.from(buffer, byteOffset, length).toString('base64');
 }
 

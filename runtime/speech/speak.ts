@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { type Phrase, type Sound, SPEECH_RATE, type VoiceModel } from '../engines/contracts/speaking.js';
 import { VoiceClient } from '../engines/speaking/client.js';
-import { howToFetch, modelMissing } from '../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../formats/model-files.js';
 import type { ModelPlaces } from '../models/find/contract.js';
 import { findRepositoryHere } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';

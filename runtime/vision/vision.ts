@@ -4,7 +4,7 @@ import type { DocumentAnswer, DocumentModel } from '../engines/contracts/documen
 import type { OcrReader } from '../engines/contracts/ocr.js';
 import { DocumentClient } from '../engines/documents/client.js';
 import { decoderGraphs, encoderGraph, isLayoutModel, layoutGraph, openedGraphs } from '../engines/image-text/graphs.js';
-import { howToFetch, modelMissing } from '../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../formats/model-files.js';
 import { defaultThreads } from '../hosts/memory.js';
 import type { FoundRepository } from '../models/find/contract.js';
 import { findRepository, withGraphs } from '../models/find/repository.js';

@@ -1,6 +1,5 @@
 import type { Events } from '../events/events.js';
-import { failedOutcome } from '../events/recorded.js';
-import type { EventProject } from '../events/recording.js';
+import { type EventProject, failedOutcome } from '../events/recording.js';
 import type { TurnTimings } from './contract.js';
 
 /** A spoken question and its answer, when they are over. */

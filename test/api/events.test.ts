@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
-import { recorded as recordedWork } from '../../runtime/events/recorded.js';
+import { recordWork as recordedWork } from '../../runtime/events/recording.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import { writeProject } from '../support/dataset-stage.js';

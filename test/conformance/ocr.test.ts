@@ -6,7 +6,7 @@ import { setLogLevel } from '../../runtime/base/log.js';
 import { renderPages } from '../../runtime/documents/parsers/pdf/render.js';
 import type { OcrName, OcrPage } from '../../runtime/engines/contracts/ocr.js';
 import { OCR_ENGINES } from '../../runtime/engines/ocr/index.js';
-import { decodePicture, encodePng, turned } from '../../runtime/pictures/codec.js';
+import { decodePicture, encodePng, rotatePixels } from '../../runtime/pictures/codec.js';
 import { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { drawn, pdf } from '../support/documents.js';
@@ -200,7 +200,7 @@ describe('a page that does not lie upright', () => {
   for (const degrees of [90, 180, 270] as const)
     it(`is turned before tesseract reads it, by ${360 - degrees} degrees, and its boxes stay where they are`, async () => {
       const upright = await STAGES.tesseract.image();
-      const lying = await turned(await decodePicture({ name: 'page', bytes: upright }), degrees);
+      const lying = await rotatePixels(await decodePicture({ name: 'page', bytes: upright }), degrees);
       const { pages } = await stage.vision.ocr(
         { model: 'tesseract', pictures: [{ name: 'page', bytes: await encodePng(lying) }], languages: [] },
         never,

@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import type { DaemonOptions } from '../../../gateway/daemon/options.js';
-import { type Finding, machineFindings } from '../../../runtime/machine/findings.js';
-import { machineOf } from '../../../runtime/machine/machine.js';
+import { type Finding, machineFindings, machineOf } from '../../../runtime/machine/machine.js';
 import { thisMachine } from '../../../runtime/machine/reader.js';
 import { hubSettings } from '../../../runtime/models/fetch/settings.js';
 import { DaemonClient } from '../../daemon/client.js';

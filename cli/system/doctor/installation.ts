@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { VERSION } from '../../../gateway/daemon/options.js';
 import { loadCore } from '../../../native/core.js';
 import { arePrebuilt, prebuiltComplaint } from '../../../native/prebuilt.js';
-import type { Finding } from '../../../runtime/machine/findings.js';
+import type { Finding } from '../../../runtime/machine/machine.js';
 import type { MachineReader } from '../../../runtime/machine/reader.js';
 
 const NODE_MAJOR = 20;

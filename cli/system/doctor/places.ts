@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { humanSize } from '../../../runtime/base/files.js';
-import type { Finding } from '../../../runtime/machine/findings.js';
+import type { Finding } from '../../../runtime/machine/machine.js';
 import type { MachineReader } from '../../../runtime/machine/reader.js';
 
 const LITTLE_DISK = 5 * 1024 ** 3;

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../runtime/machine/findings.js';
+import type { Finding } from '../../../runtime/machine/machine.js';
 import type { MachineReader } from '../../../runtime/machine/reader.js';
 
 /** A port that a daemon opens. */

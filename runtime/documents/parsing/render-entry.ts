@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { OpenEngine } from '../../hosts/protocol.js';
-import { decodePicture, encodePixels, resampled } from '../../pictures/codec.js';
+import { decodePicture, encodePixels, resamplePixels } from '../../pictures/codec.js';
 import type { SourceFile } from '../parsers/contract.js';
 import { countPages, pagePixels, pagesWithoutText, renderPages } from '../parsers/pdf/render.js';
 import type { PagePicture, PictureRequest, RenderRequest } from './page-images.js';
@@ -20,7 +20,7 @@ async function pagePicture({ file, page, width, isPdf }: PictureRequest): Promis
 
 async function shrunk({ name, path, bytes }: SourceFile, width: number) {
   const pixels = await decodePicture({ name, path, ...(bytes ? { bytes } : {}) });
-  return pixels.width <= width ? pixels : resampled(pixels, width, Math.max(1, Math.round((pixels.height * width) / pixels.width)));
+  return pixels.width <= width ? pixels : resamplePixels(pixels, width, Math.max(1, Math.round((pixels.height * width) / pixels.width)));
 }
 
 /** Makes the engine that renders pages of PDFs, into a folder or one by one. */

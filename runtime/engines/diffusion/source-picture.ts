@@ -1,28 +1,28 @@
 import { Failure } from '../../../schemas/errors.js';
-import { decodePicture, resampled, transparencyOf } from '../../pictures/codec.js';
+import { decodePicture, resamplePixels, transparencyMask } from '../../pictures/codec.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { LatentShape } from './unet.js';
 
 /** The picture that a job changes, in the size of the result. */
 export async function sourcePixels(bytes: Uint8Array, width: number, height: number): Promise<Pixels> {
-  return resampled(await decodePicture({ name: 'image', bytes }), width, height);
+  return resamplePixels(await decodePicture({ name: 'image', bytes }), width, height);
 }
 
 /** Where a picture is changed, 0 to 1 per pixel: where the mask is transparent, else where it is light. */
 export async function maskPixels(bytes: Uint8Array, width: number, height: number): Promise<Float32Array> {
   const picture = { name: 'mask', bytes };
-  return shares((await transparencyOf(picture)) ?? (await decodePicture(picture)), width, height);
+  return shares((await transparencyMask(picture)) ?? (await decodePicture(picture)), width, height);
 }
 
 /** Where a picture that has no mask is changed: where it is transparent. Throws `invalid` where it is transparent nowhere. */
 export async function ownMaskPixels(bytes: Uint8Array, width: number, height: number): Promise<Float32Array> {
-  const found = await transparencyOf({ name: 'image', bytes });
+  const found = await transparencyMask({ name: 'image', bytes });
   if (found) return shares(found, width, height);
   throw new Failure('invalid', 'mask is missing, and image is transparent nowhere; send a mask, or an image with transparent places.');
 }
 
 async function shares(picture: Pixels, width: number, height: number): Promise<Float32Array> {
-  const { data } = await resampled(picture, width, height);
+  const { data } = await resamplePixels(picture, width, height);
   return Float32Array.from({ length: width * height }, (_, place) => data[place * 3]! / 255);
 }
 

@@ -1,6 +1,5 @@
-import { scaled } from '../../pictures/codec.js';
-import type { Pixels } from '../../pictures/picture.js';
-import { turnedRight } from '../../pictures/turns.js';
+import { scalePixels } from '../../pictures/codec.js';
+import { type Pixels, turnRight } from '../../pictures/picture.js';
 import type { Tensor } from '../onnx/contract.js';
 import { imageTensor } from '../onnx/image-input.js';
 import type { ImageSettings } from './settings.js';
@@ -13,7 +12,7 @@ export async function encoderInput(pixels: Pixels, settings: ImageSettings): Pro
   const lies = align && ((width < height && pixels.width > pixels.height) || (width > height && pixels.width < pixels.height));
   // What is large is made small before it is turned.
   const shown = async (size: Size): Promise<Pixels> =>
-    lies ? turnedRight(await scaled(pixels, size.height, size.width)) : scaled(pixels, size.width, size.height);
+    lies ? turnRight(await scalePixels(pixels, size.height, size.width)) : scalePixels(pixels, size.width, size.height);
   const whole = lies ? { width: pixels.height, height: pixels.width } : pixels;
   const fitted = fit ? onGround(await shown(fittedSize(whole, { width, height })), width, height) : await shown({ width, height });
   return imageTensor(fitted, 3, { mean, deviation, order: 'rgb' });

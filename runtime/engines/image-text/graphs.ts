@@ -1,5 +1,4 @@
-import { decoderFiles, ENCODER, FIRST, LATER, MERGED } from '../../formats/onnx-graphs.js';
-import { chooseFormat, chooseNamed, graphFiles } from '../../formats/onnx-names.js';
+import { chooseFormat, chooseNamed, decoderFiles, ENCODER, FIRST, graphFiles, LATER, MERGED } from '../../formats/onnx-names.js';
 
 /** The only graph of a layout model, as exporters call it. */
 const LAYOUT = 'model';

@@ -1,6 +1,14 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { type ProtoField, ProtoFile } from '../../formats/onnx/protobuf.js';
-import { bytesField, integerField, messageField, type ProtoParts, packedField, textField } from '../../formats/onnx/protobuf-parts.js';
+import {
+  bytesField,
+  integerField,
+  messageField,
+  type ProtoField,
+  ProtoFile,
+  type ProtoParts,
+  packedField,
+  textField,
+} from '../../formats/onnx/protobuf.js';
 import { type Constant, ConstantReader, countOf } from './constants.js';
 import { type Graph, type GraphNode, readGraph } from './graph.js';
 

@@ -4,7 +4,7 @@ import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { once } from '../../base/once.js';
-import { fileName } from '../../formats/file-names.js';
+import { fileName } from '../../formats/model-files.js';
 import { graphFault, inspectGraph } from '../../formats/onnx/graph-file.js';
 import { openBeside } from '../../formats/onnx/outside-weights.js';
 import { availableMemory, withMemoryLimit } from '../../hosts/memory.js';

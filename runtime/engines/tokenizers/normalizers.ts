@@ -1,4 +1,4 @@
-import type { Json } from '../../formats/json-file.js';
+import type { Json } from '../../formats/model-files.js';
 
 /** The classes whose tokenizers transformers makes anew with a `BertNormalizer`, by their own settings. */
 const BERT_CLASS = /^(?:Bert|DistilBert|Electra|MPNet|MobileBert|SqueezeBert|ConvBert|Funnel|LayoutLM|Lxmert|Splinter)Tokenizer(?:Fast)?$/;

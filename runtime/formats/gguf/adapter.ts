@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { fileFault, shown } from './fault.js';
-import { ADAPTER, type GgufHeader } from './header.js';
-import { type FilePart, readPart } from './part.js';
+import { fileFault, renderValue } from './cursor.js';
+import { ADAPTER, type FilePart, type GgufHeader, readPart } from './header.js';
 import type { TensorEntry } from './tensors.js';
 
 /** Number formats in which the engine multiplies by an adapter's matrices wherever the weights lie. */
@@ -90,7 +89,7 @@ export async function checkAdapter(path: string, base: GgufHeader): Promise<void
     });
   const architecture = part.metadata.get('general.architecture');
   if (architecture !== base.architecture)
-    throw misfits(`its architecture is ${shown(architecture ?? 'missing')}, and the model's is ${base.architecture}`);
+    throw misfits(`its architecture is ${renderValue(architecture ?? 'missing')}, and the model's is ${base.architecture}`);
   for (const [target, { a, b }] of pairsOf(file, part)) {
     if (!a || !b) throw fileFault(file, `tensor ${target}.lora_${a ? 'b' : 'a'}`, 'missing', 'each pair has both sides');
     const why = misfit(target, { a, b }, base);

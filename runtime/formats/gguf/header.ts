@@ -1,14 +1,14 @@
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import type { RecommendedSampling } from '../../formats/recommended.js';
-import { readRecommended } from '../recommended.js';
-import { fileFault } from './fault.js';
-import { type FilePart, reaching, readPart } from './part.js';
+import { type RecommendedSampling, readRecommended } from '../recommended.js';
+import { FileCursor, fileFault } from './cursor.js';
+import { KEY_LIMIT, type Metadata, MetadataReader } from './metadata.js';
 import { type RankingFacts, readRanking } from './ranking.js';
 import { EMBEDDING_MODEL, type ModelShape, otherKind, readShape } from './shape.js';
 import { SHARD_LIMIT, shardOf, shardPath } from './shards.js';
-import type { TensorEntry, TensorTable } from './tensors.js';
+import { checkAlignment, readTensors, TENSOR_LIMIT, type TensorEntry, type TensorTable } from './tensors.js';
 import { readVocabulary, type VocabularyFacts } from './vocabulary.js';
 
 /** What `general.type` is in a file that changes a model. */
@@ -41,6 +41,17 @@ export interface GgufHeader extends ModelShape {
   /** Positions are turned otherwise in contexts longer than that of its first training (LongRoPE, as in Phi 3 of 128k). */
   readonly isLongRope: boolean;
   readonly notes: readonly string[];
+}
+
+/**
+ * Reads and checks the header of a GGUF file (all shards of a split one) without reading its weights; kept until the file changes.
+ * Throws `Failure('invalid')` naming the field and value, or `not_found`; nothing else. Only for the purpose of embedding may it be a model
+ * that completes no text.
+ */
+export async function ggufHeader(path: string, purpose: 'language' | 'embedding' = 'language'): Promise<GgufHeader> {
+  const header = await cachedHeader(path);
+  if (purpose === 'language' && header.onlyEmbeds) throw otherKind(basename(path), header.architecture, EMBEDDING_MODEL);
+  return header;
 }
 
 interface Cached {
@@ -172,19 +183,8 @@ function checkTensors(file: string, tables: TensorTable[], shape: ModelShape, vo
   }
 }
 
-/**
- * Reads and checks the header of a GGUF file (all shards of a split one) without reading its weights; kept until the file changes.
- * Throws `Failure('invalid')` naming the field and value, or `not_found`; nothing else. Only for the purpose of embedding may it be a model
- * that completes no text.
- */
-export async function ggufHeader(path: string, purpose: 'language' | 'embedding' = 'language'): Promise<GgufHeader> {
-  const header = await cachedHeader(path);
-  if (purpose === 'language' && header.onlyEmbeds) throw otherKind(basename(path), header.architecture, EMBEDDING_MODEL);
-  return header;
-}
-
 async function cachedHeader(path: string): Promise<GgufHeader> {
-  const { mtimeMs, size, ino } = await reaching(path, () => stat(path));
+  const { mtimeMs, size, ino } = await nameFileOnFailure(path, () => stat(path));
   const stamp = `${mtimeMs}:${size}:${ino}`;
   const known = cache.get(path);
   if (known?.stamp === stamp) return known.header;
@@ -197,4 +197,59 @@ async function cachedHeader(path: string): Promise<GgufHeader> {
     if (cache.get(path)?.header === header) cache.delete(path);
   });
   return header;
+}
+
+const MAGIC = 'GGUF';
+
+/** What stands in the head of one file. */
+export interface FilePart {
+  readonly metadata: Metadata;
+  /** The types of single values, such as `f32`, by key. */
+  readonly types: ReadonlyMap<string, string>;
+  readonly tensors: TensorTable;
+  readonly size: number;
+}
+
+/** Reads and checks the head of one file: every length in it lies inside the file. Throws as `ggufHeader` does. */
+export async function readPart(path: string): Promise<FilePart> {
+  const file = basename(path);
+  // Without O_NONBLOCK the opening of a named pipe would wait for its writer.
+  const handle = await nameFileOnFailure(path, () => open(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  try {
+    const facts = await handle.stat();
+    if (!facts.isFile()) throw fileFault(file, 'file', 'not a regular file', 'a GGUF file is needed');
+    if (facts.size === 0) throw fileFault(file, 'file', 'empty', 'a GGUF file is needed');
+    const cursor = new FileCursor(handle, facts.size, file);
+    await cursor.need(24, 'header');
+    const magic = cursor.bytes(4).toString('latin1');
+    if (magic !== MAGIC) throw fileFault(file, 'magic', magic, 'a GGUF file begins with GGUF');
+    const version = cursor.u32();
+    if (version !== 2 && version !== 3) {
+      const endian = (version & 0xffff) === 0 ? ' (a big-endian file does not fit this machine)' : '';
+      throw fileFault(file, 'version', version, `2 and 3 are supported${endian}`);
+    }
+    const tensorCount = await cursor.count('tensor count', TENSOR_LIMIT);
+    const keyCount = await cursor.count('metadata count', KEY_LIMIT);
+    const reader = new MetadataReader(cursor, file);
+    const metadata = await reader.read(keyCount);
+    const alignment = checkAlignment(file, metadata.get('general.alignment'));
+    const tensors = await readTensors(file, cursor, reader, tensorCount, alignment);
+    return { metadata, types: reader.types, tensors, size: facts.size };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Runs a file operation and names the file when it fails. */
+async function nameFileOnFailure<T>(path: string, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const why = code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read by this user' : `cannot be opened (${code})`;
+    throw new Failure(code === 'ENOENT' ? 'not_found' : 'invalid', `The model file ${path} ${why}.`, {
+      code: 'ModelNotFound',
+      cause: error,
+    });
+  }
 }

@@ -1,5 +1,4 @@
-import type { FileCursor } from './cursor.js';
-import { fileFault } from './fault.js';
+import { type FileCursor, fileFault } from './cursor.js';
 
 /** Limits of a header; a real one has some 50 keys, a vocabulary of up to 260,000 tokens and twice as many merges. */
 export const KEY_LIMIT = 4096;

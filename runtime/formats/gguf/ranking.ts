@@ -1,4 +1,4 @@
-import { fileFault } from './fault.js';
+import { fileFault } from './cursor.js';
 import type { Metadata } from './metadata.js';
 import type { TensorTable } from './tensors.js';
 

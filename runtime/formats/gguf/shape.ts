@@ -1,5 +1,5 @@
 import type { Failure } from '../../../schemas/errors.js';
-import { fileFault } from './fault.js';
+import { fileFault } from './cursor.js';
 import type { Metadata } from './metadata.js';
 
 /** Bounds of the pinned llama.cpp (llama-hparams.h); beyond them it ends the process. */

@@ -3,11 +3,11 @@ import { basename, dirname, join } from 'node:path';
 
 /** Parts of a split model. */
 export const SHARD_LIMIT = 512;
-const SHARD = /-(\d{5})-of-(\d{5})\.gguf$/i;
+const SHARD_SUFFIX = /-(\d{5})-of-(\d{5})\.gguf$/i;
 
 /** The place of a file in a split model: shard `index` of `count`, from 1; undefined for a whole file. */
 export function shardOf(path: string): { index: number; count: number } | undefined {
-  const match = SHARD.exec(basename(path));
+  const match = SHARD_SUFFIX.exec(basename(path));
   return match ? { index: Number(match[1]), count: Number(match[2]) } : undefined;
 }
 
@@ -15,7 +15,7 @@ export function shardOf(path: string): { index: number; count: number } | undefi
 export function shardPath(path: string, index: number): string {
   return join(
     dirname(path),
-    basename(path).replace(SHARD, (_whole, _index, count: string) => `-${String(index).padStart(5, '0')}-of-${count}.gguf`),
+    basename(path).replace(SHARD_SUFFIX, (_whole, _index, count: string) => `-${String(index).padStart(5, '0')}-of-${count}.gguf`),
   );
 }
 

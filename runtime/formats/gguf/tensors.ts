@@ -1,5 +1,4 @@
-import type { FileCursor } from './cursor.js';
-import { fileFault } from './fault.js';
+import { type FileCursor, fileFault } from './cursor.js';
 import type { MetadataReader } from './metadata.js';
 
 /** Limits of the tensor table; a name of 64 bytes would end the process inside ggml. */

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { fileFault } from './fault.js';
+import { fileFault } from './cursor.js';
 import type { MetaArray, Metadata } from './metadata.js';
 
 /** ggml's number of the kind of tokens that steer the model, such as the end of a turn. */

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, normalize, sep } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { fileName } from '../file-names.js';
+import { fileName } from '../model-files.js';
 import { linkedFolders } from './outside-weights.js';
 import { type ProtoField, ProtoFile } from './protobuf.js';
 

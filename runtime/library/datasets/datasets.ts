@@ -14,8 +14,8 @@ import type {
 import { isObject, type JsonObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
 import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
-import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import { quote } from '../../config/names.js';
+import { BUILT_IN_STRATEGY } from '../../config/validate.js';
 import type { SourceFile } from '../../documents/parsers/contract.js';
 import type { Events } from '../../events/events.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';

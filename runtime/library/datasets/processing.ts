@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { FileMetadata, FileProcessingDetail, ProcessReply } from '../../../schemas/generated/core/datasets.js';
 import type { Task } from '../../../schemas/generated/core/tasks.js';
 import { isObject, type JsonObject } from '../../base/json.js';
-import { BUILT_IN_STRATEGY } from '../../config/checks.js';
+import { BUILT_IN_STRATEGY } from '../../config/validate.js';
 import type { Projects } from '../../projects/projects.js';
 import type { Tasks } from '../../tasks/tasks.js';
 import type { DatasetWork, ParserOverrides } from './contract.js';

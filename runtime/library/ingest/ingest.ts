@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '../../../schemas/errors.js';
 import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
-import { BUILT_IN_STRATEGY } from '../../config/checks.js';
+import { BUILT_IN_STRATEGY } from '../../config/validate.js';
 import type { Parsing, ParsingRequest } from '../../documents/parsing/parsing.js';
 import { PassageFile, type Summary } from '../../documents/parsing/passage-file.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';

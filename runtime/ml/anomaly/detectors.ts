@@ -6,7 +6,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
-import { recorded } from '../../events/recorded.js';
+import { recordWork } from '../../events/recording.js';
 import { HeldModels } from '../held-models.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
@@ -65,7 +65,7 @@ export class AnomalyDetectors implements AnomalyService {
   fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     const { model, backend, normalization, contamination, data } = ask;
     const about = { kind: 'anomaly', backend, normalization, contamination, rows: data.length };
-    return recorded(
+    return recordWork(
       this.#events,
       { type: 'fit', model, data: about },
       () => this.#fit(ask, signal),

@@ -6,7 +6,7 @@ import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
 import type { Events } from '../../events/events.js';
-import { recorded } from '../../events/recorded.js';
+import { recordWork } from '../../events/recording.js';
 import { type NeedModel, needNothing } from '../../models/fetch/on-use.js';
 import { HeldModels } from '../held-models.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
@@ -84,7 +84,7 @@ export class Classifiers implements ClassifierService {
   }
 
   fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
-    return recorded(
+    return recordWork(
       this.#events,
       { type: 'fit', model: ask.model, data: { kind: 'classifier', base_model: ask.baseModel ?? null, examples: ask.examples.length } },
       () => this.#fit(ask, signal),

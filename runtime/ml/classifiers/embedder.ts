@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderAsk, EncoderService } from '../../encoders/contract.js';
-import { howToFetch } from '../../formats/model-missing.js';
+import { howToFetch } from '../../formats/model-files.js';
 import type { ClassifierCard } from './classifier-folder.js';
 import type { Learnable } from './examples.js';
 import { featuresOfFit, readVocabulary, tfidfVector, type Vocabulary, vocabularyOf } from './tfidf.js';

@@ -2,7 +2,7 @@ import { restoreAnomaly, runFit } from '../../../native/anomaly.js';
 import type { AnomalyState, ColumnFeatures, NativeAnomalyModel, NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { Events } from '../../events/events.js';
-import { recorded } from '../../events/recorded.js';
+import { recordWork } from '../../events/recording.js';
 import { alignedBytes, bytesOf, type DetectorSettings, type ModelRecord } from '../../store/store.js';
 import { type Learned, learnedFrom } from './scores.js';
 
@@ -68,7 +68,7 @@ export function train(table: NativeColumns, settings: DetectorSettings, keys: Ke
   const { backend, contamination } = settings;
   const data = { kind: 'stream', backend, contamination, background: run.background, keys: keys.columns.length };
   const about = { type: 'fit', model: run.name, data } as const;
-  return recorded(
+  return recordWork(
     run.events,
     about,
     () => fitModel(table, settings, keys, run),

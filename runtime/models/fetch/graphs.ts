@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { decoderFiles, ENCODER, FIRST, LATER, MERGED } from '../../formats/onnx-graphs.js';
-import { chooseFormat, type FormatChoice, graphName } from '../../formats/onnx-names.js';
+import { chooseFormat, decoderFiles, ENCODER, FIRST, type FormatChoice, graphName, LATER, MERGED } from '../../formats/onnx-names.js';
 
 const partOf = (file: string): string => `${posix.dirname(file)}/${graphName(file)}`;
 

@@ -5,7 +5,7 @@ import { realFile } from '../../base/files.js';
 import type { EncoderTask } from '../../engines/contracts/encoder.js';
 import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile } from '../../formats/gguf-names.js';
-import { chooseOnnx, hasOnnx } from '../../formats/onnx-graphs.js';
+import { chooseOnnx, hasOnnx } from '../../formats/onnx-names.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
 import { splitName } from './names.js';

@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { expandHome, isInside, resolvesInside } from '../../base/files.js';
 import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile, quantisationOf } from '../../formats/gguf-names.js';
-import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import type { FoundModel, ModelPlaces } from './contract.js';
 import { cachedGgufFiles, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';

@@ -1,7 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { otherArchitecture } from '../../formats/architecture.js';
-import { LATER, MERGED, withFormat } from '../../formats/onnx-graphs.js';
-import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../../formats/onnx-names.js';
+import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear, LATER, MERGED, withFormat } from '../../formats/onnx-names.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
 import { findRepository, settingsFolder, withGraphs } from './repository.js';

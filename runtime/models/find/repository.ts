@@ -2,7 +2,7 @@ import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { resolvesInside } from '../../base/files.js';
-import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { aliasOf, wholeId } from './aliases.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';

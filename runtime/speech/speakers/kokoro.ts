@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { chooseNamed, formatName, onnxFiles } from '../../formats/onnx-names.js';
 import { wholeId } from '../../models/find/aliases.js';

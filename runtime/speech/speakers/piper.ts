@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
-import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { type PiperSettings, piperSettingsFile, readPiperSettings } from '../../formats/piper-settings.js';
 import type { ModelPlaces } from '../../models/find/contract.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { looksLikeSherpa, type SherpaFolder, sherpaFolder, sherpaLanguage, sherpaSpeakers } from '../../formats/sherpa-folder.js';
 import type { FoundRepository, ModelPlaces } from '../../models/find/contract.js';

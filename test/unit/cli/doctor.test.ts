@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type AddonState, installationFindings } from '../../../cli/system/doctor/installation.js';
 import { placeFindings } from '../../../cli/system/doctor/places.js';
 import { type Port, portFindings } from '../../../cli/system/doctor/ports.js';
-import type { Finding } from '../../../runtime/machine/findings.js';
+import type { Finding } from '../../../runtime/machine/machine.js';
 import { type RecordedMachine, recordedMachine } from '../../support/machine-trees.js';
 
 const TCP = [

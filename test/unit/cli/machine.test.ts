@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { machineFindings } from '../../../runtime/machine/findings.js';
-import { machineOf } from '../../../runtime/machine/machine.js';
+import { machineFindings, machineOf } from '../../../runtime/machine/machine.js';
 import type { MachineReader } from '../../../runtime/machine/reader.js';
 import { recommendedFor } from '../../../runtime/machine/suggestions.js';
 import { recordedMachine } from '../../support/machine-trees.js';

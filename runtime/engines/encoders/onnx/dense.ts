@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failure } from '../../../../schemas/errors.js';
-import { type Json, jsonFile, wrongFile } from '../../../formats/json-file.js';
+import { type Json, readJsonFile, wrongFile } from '../../../formats/model-files.js';
 
 const FILE_LIMIT_BYTES = 1024 * 1024 * 1024;
 const HEADER_LIMIT_BYTES = 1024 * 1024;
@@ -42,7 +42,7 @@ export class DenseLayer {
    */
   constructor(folder: string, layer: string, width: number) {
     const settings = join(layer, 'config.json');
-    const config = jsonFile(folder, settings);
+    const config = readJsonFile(folder, settings);
     if (!config) throw wrongFile(folder, settings, 'is missing');
     this.#activation = activationOf(config, (what) => wrongFile(folder, settings, what));
     const file = join(layer, 'model.safetensors');

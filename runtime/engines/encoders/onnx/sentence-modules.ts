@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
-import { folderName } from '../../../formats/file-names.js';
-import { type Json, jsonFile } from '../../../formats/json-file.js';
+import { folderName, type Json, readJsonFile } from '../../../formats/model-files.js';
 import type { Pooling } from '../../contracts/encoder.js';
 import { DenseLayer } from './dense.js';
 import { unit } from './pooling.js';
@@ -52,7 +51,7 @@ const wrong = (msg: string): Failure => new Failure('invalid', msg, { code: 'Inv
 
 /** The modules that a model's `modules.json` names, in order; none without that file. Throws `Failure('invalid')` for a list that cannot be read. */
 export function modulesOf(folder: string): Module[] {
-  const list: unknown = jsonFile(folder, 'modules.json');
+  const list: unknown = readJsonFile(folder, 'modules.json');
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: Partial<Module> | null) => {
     if (typeof item?.path !== 'string' || typeof item.type !== 'string') return [];
@@ -71,7 +70,7 @@ export const denseFolders = (folder: string): string[] =>
 /** How the model's own file says that token vectors become one; undefined where it does not. Throws `Failure('invalid')` for what is not supported. */
 export function poolingOf(folder: string, modules: readonly Module[]): Pooling | undefined {
   const place = modules.find((module) => nameOf(module) === 'Pooling')?.path ?? '1_Pooling';
-  const config = jsonFile(folder, join(place, 'config.json'));
+  const config = readJsonFile(folder, join(place, 'config.json'));
   if (!config) return undefined;
   const modes = modesOf(config);
   if (modes.length > 1) throw wrong(`${place}/config.json asks for ${modes.join(' and ')} at once; one way of pooling is supported.`);
@@ -121,7 +120,7 @@ function unknownModule(folder: string, module: Module, place: string): Failure {
 /** Throws where a module is for anything but the vector of a text. */
 function readsVector(folder: string, { path }: Module): void {
   const file = join(path, 'config.json');
-  const config = jsonFile(folder, file) ?? {};
+  const config = readJsonFile(folder, file) ?? {};
   const input = config.module_input_name ?? VECTOR;
   const output = config.module_output_name ?? input;
   if (input === VECTOR && output === VECTOR) return;

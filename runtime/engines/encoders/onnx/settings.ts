@@ -1,7 +1,6 @@
 import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
-import { folderName } from '../../../formats/file-names.js';
-import { type Json, jsonFile } from '../../../formats/json-file.js';
+import { folderName, type Json, readJsonFile } from '../../../formats/model-files.js';
 import type { EncoderTask, HeadProblem, Pooling } from '../../contracts/encoder.js';
 import { configuredNormalizer, lowerCasing } from '../../tokenizers/normalizers.js';
 import { type Module, modulesOf, poolingOf } from './sentence-modules.js';
@@ -47,7 +46,7 @@ export interface EncoderSettings {
 
 /** A settings file of the folder itself, else of the graph's: some exports have their settings only there. */
 const settingsFile = ({ folder, model }: SettingsWish, name: string): Json | undefined =>
-  jsonFile(folder, name) ?? jsonFile(folder, join(relative(folder, dirname(model)), name));
+  readJsonFile(folder, name) ?? readJsonFile(folder, join(relative(folder, dirname(model)), name));
 
 /** Reads `config.json`, the tokenizer's files and those of sentence-transformers. Throws `Failure('invalid')` that names the missing or wrong file. */
 export function readEncoderSettings(wish: SettingsWish): EncoderSettings {

@@ -1,5 +1,4 @@
-import type { Pixels } from '../../../pictures/picture.js';
-import { blank, turnedLeft } from '../../../pictures/turns.js';
+import { blank, type Pixels, turnLeft } from '../../../pictures/picture.js';
 import type { Slanted } from './regions.js';
 
 /** A crop that is this much taller than wide holds text that runs downwards. */
@@ -19,7 +18,7 @@ export function straightened(pixels: Pixels, { corners, width, height }: Slanted
       sample(pixels, x, y, out.data, (row * wide + column) * pixels.channels);
     }
   }
-  return high / wide >= UPRIGHT_RATIO ? turnedLeft(out) : out;
+  return high / wide >= UPRIGHT_RATIO ? turnLeft(out) : out;
 }
 
 /** The colour between four pixels; beyond the edge the edge goes on. */

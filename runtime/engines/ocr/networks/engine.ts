@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { howToFetch, modelMissing } from '../../../formats/model-missing.js';
+import { howToFetch, modelMissing } from '../../../formats/model-files.js';
 import { graphBytes } from '../../../formats/onnx/graph-bytes.js';
 import { isNear } from '../../../formats/onnx-names.js';
 import { defaultThreads } from '../../../hosts/memory.js';

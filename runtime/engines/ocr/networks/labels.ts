@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../../schemas/errors.js';
-import { fileName } from '../../../formats/file-names.js';
+import { fileName } from '../../../formats/model-files.js';
 import { ProtoFile } from '../../../formats/onnx/protobuf.js';
 
 const refused = (file: string, why: string): Failure =>

@@ -1,6 +1,5 @@
-import { decodePicture, scaled } from '../../../pictures/codec.js';
-import type { Picture, Pixels } from '../../../pictures/picture.js';
-import { upsideDown } from '../../../pictures/turns.js';
+import { decodePicture, scalePixels } from '../../../pictures/codec.js';
+import { type Picture, type Pixels, turnUpsideDown } from '../../../pictures/picture.js';
 import type { OcrBox, OcrOpened, OcrPage } from '../../contracts/ocr.js';
 import { pageOf } from '../../contracts/ocr.js';
 import { LineWriter } from '../../image-text/image-writer.js';
@@ -87,7 +86,7 @@ export class NetworksReader {
     const ratio = Math.min(1, Math.max(LONGEST_SIDE / longest, longer));
     const side = (length: number): number => Math.max(STRIDE, Math.round((length * ratio) / STRIDE) * STRIDE);
     const { height = side(pixels.height), width = side(pixels.width) } = this.#sizes.detector;
-    const tensor = imageTensor(await scaled(pixels, width, height), 3, this.#scale);
+    const tensor = imageTensor(await scalePixels(pixels, width, height), 3, this.#scale);
     const output = this.#detector.outputs[0]!.name;
     const answer = (await this.#detector.run({ [input!.name]: tensor }, [output]))[output]!;
     const map = rectanglesOf(answer);
@@ -103,15 +102,15 @@ export class NetworksReader {
     const size = { ...TURNED_SIZE, ...this.#sizes.turned };
     const isTurned = await this.#isTurned(this.#turned, line, size);
     const isSqueezed = line.width * size.height > line.height * size.width;
-    const first = await this.#readLine(isTurned ? upsideDown(line) : line, signal);
+    const first = await this.#readLine(isTurned ? turnUpsideDown(line) : line, signal);
     if (first.confidence >= SURE_READ || !(isTurned || isSqueezed)) return first;
-    const other = await this.#readLine(isTurned ? line : upsideDown(line), signal);
+    const other = await this.#readLine(isTurned ? line : turnUpsideDown(line), signal);
     return other.confidence > first.confidence ? other : first;
   }
 
   async #isTurned(network: OnnxSession, line: Pixels, { width, height }: { width: number; height: number }): Promise<boolean> {
     const [input] = network.inputs;
-    const fitted = await scaled(line, Math.max(1, Math.min(width, Math.ceil((line.width * height) / line.height))), height);
+    const fitted = await scalePixels(line, Math.max(1, Math.min(width, Math.ceil((line.width * height) / line.height))), height);
     const output = network.outputs[0]!.name;
     const tensor = imageTensor(fitted, 3, { ...CENTRED, order: this.#scale.order }, { width, fill: 'zeros' });
     const answer = (await network.run({ [input!.name]: tensor }, [output]))[output]!;
@@ -139,7 +138,7 @@ async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<Rea
   const { height: high = LINE_HEIGHT[channels], width: fixedWidth } = fixedSize(input!, session.file);
   return async (line) => {
     const natural = Math.max(1, Math.ceil((line.width * high) / line.height));
-    const fitted = await scaled(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);
+    const fitted = await scalePixels(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);
     const width = fixedWidth ?? Math.max(fitted.width, leastWidth);
     const answer = await session.run({ [input!.name]: imageTensor(fitted, channels, scale, { width, fill }) }, [output]);
     return decodeLine(answer[output]!, labels, session.file);

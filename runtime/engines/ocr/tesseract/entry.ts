@@ -1,7 +1,7 @@
 import type { Worker } from 'tesseract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { OpenEngine } from '../../../hosts/protocol.js';
-import { cleanedPng, decodePicture, encodePng, turned } from '../../../pictures/codec.js';
+import { decodePicture, encodeCleanPng, encodePng, rotatePixels } from '../../../pictures/codec.js';
 import type { Picture } from '../../../pictures/picture.js';
 import type { OcrOpened, OcrPage } from '../../contracts/ocr.js';
 import type { TesseractBody } from './engine.js';
@@ -68,8 +68,8 @@ class Lane {
             width: pixels.width,
             height: pixels.height,
             asItIs: () => encodePng(pixels, { quick: true }),
-            withoutNoise: () => cleanedPng(pixels),
-            turned: async (degrees) => encodePng(await turned(pixels, degrees), { quick: true }),
+            withoutNoise: () => encodeCleanPng(pixels),
+            turned: async (degrees) => encodePng(await rotatePixels(pixels, degrees), { quick: true }),
           },
           signal,
         ),

@@ -7,7 +7,7 @@ import {
   type ProtoParts,
   packedField,
   textField,
-} from '../../../../runtime/formats/onnx/protobuf-parts.js';
+} from '../../../../runtime/formats/onnx/protobuf.js';
 
 /** Numbers of the element types in onnx.proto. */
 const ELEMENT_TYPES: Readonly<Record<TensorType, number>> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 };

@@ -7,7 +7,7 @@ import { settingsOfModel } from '../../../../runtime/encoders/contract.js';
 import { inBatches, shortened } from '../../../../runtime/encoders/encoders.js';
 import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
 import type { EncoderModel, EncoderTask } from '../../../../runtime/engines/contracts/encoder.js';
-import { chooseOnnx, hasOnnx } from '../../../../runtime/formats/onnx-graphs.js';
+import { chooseOnnx, hasOnnx } from '../../../../runtime/formats/onnx-names.js';
 import { findEncoder } from '../../../../runtime/models/find/encoder.js';
 import { modelPlaces } from '../../../../runtime/models/find/places.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Events } from '../../../../runtime/events/events.js';
-import { recorded } from '../../../../runtime/events/recorded.js';
-import { SERVER_LOG } from '../../../../runtime/events/recording.js';
+import { recordWork, SERVER_LOG } from '../../../../runtime/events/recording.js';
 import { AnomalyDetectors } from '../../../../runtime/ml/anomaly/detectors.js';
 import { Classifiers } from '../../../../runtime/ml/classifiers/classifiers.js';
 import { Streams } from '../../../../runtime/ml/streams/streams.js';
@@ -42,7 +41,7 @@ describe('the log of the server', () => {
   it('keeps the outcome of work, and why it failed', async () => {
     const about = { type: 'mcp_call', model: 'm', data: { server: 's' }, content: { arguments: { a: 1 } } } as const;
     assert.equal(
-      await recorded(
+      await recordWork(
         undefined,
         about,
         async () => 1,
@@ -52,7 +51,7 @@ describe('the log of the server', () => {
     );
     assert.equal((await list()).total, 0);
     assert.equal(
-      await recorded(
+      await recordWork(
         events,
         about,
         async () => 2,
@@ -63,7 +62,7 @@ describe('the log of the server', () => {
     const done = await newest();
     assert.deepEqual([done.status, done.data.server, done.data.arguments, done.data.result], ['completed', 's', { a: 1 }, 2]);
     assert.deepEqual([done.namespace, done.project, done.type], ['', '', 'mcp_call']);
-    const failing = recorded(
+    const failing = recordWork(
       events,
       about,
       () => Promise.reject(new Failure('busy', 'Too much.')),
@@ -73,7 +72,7 @@ describe('the log of the server', () => {
     const failed = await newest();
     assert.deepEqual([failed.status, failed.error, failed.metadata.code, failed.data.server], ['failed', 'Too much.', 'busy', 's']);
     await assert.rejects(
-      recorded(
+      recordWork(
         events,
         about,
         async () => Promise.reject(new Error('secret path')),
@@ -82,7 +81,7 @@ describe('the log of the server', () => {
     );
     assert.match((await newest()).error!, /its log has the cause/);
     await assert.rejects(
-      recorded(
+      recordWork(
         events,
         about,
         async () => AbortSignal.abort().throwIfAborted(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import sharp from 'sharp';
-import { decodePicture, encodePng, scaled } from '../../../../runtime/pictures/codec.js';
+import { decodePicture, encodePng, scalePixels } from '../../../../runtime/pictures/codec.js';
 import { pictureHead } from '../../../../runtime/pictures/head.js';
 import { PIXEL_LIMIT } from '../../../../runtime/pictures/picture.js';
 import { Failure } from '../../../../schemas/errors.js';
@@ -90,7 +90,7 @@ describe('pictures', () => {
   });
 
   it('another size keeps flat shades', async () => {
-    const larger = await scaled(pixels, width * 2, height * 2);
+    const larger = await scalePixels(pixels, width * 2, height * 2);
     assert.equal(larger.data[(20 * width * 2 + 6) * 3], 40);
     assert.deepEqual([larger.width, larger.height], [74, 42]);
   });

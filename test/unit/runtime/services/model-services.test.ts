@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { modelMissing } from '../../../../runtime/formats/model-missing.js';
+import { modelMissing } from '../../../../runtime/formats/model-files.js';
 import type { NeedModel } from '../../../../runtime/models/fetch/on-use.js';
 import { meansOf } from '../../../../runtime/rag/retrieval.js';
 import { modelServices } from '../../../../runtime/services/model-services.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { ConstantReader } from '../../../../../runtime/engines/onnx/constants.js';
 import { readGraph } from '../../../../../runtime/engines/onnx/graph.js';
-import { bytesField, integerField, messageField, packedField, textField } from '../../../../../runtime/formats/onnx/protobuf-parts.js';
+import { bytesField, integerField, messageField, packedField, textField } from '../../../../../runtime/formats/onnx/protobuf.js';
 import { floats, type OnnxGraph, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-graph-'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../../runtime/base/log.js';
-import { modelMissing } from '../../../../../runtime/formats/model-missing.js';
+import { modelMissing } from '../../../../../runtime/formats/model-files.js';
 import type { Hub } from '../../../../../runtime/models/fetch/hub.js';
 import { ModelFetches, withFetchRight } from '../../../../../runtime/models/fetch/on-use.js';
 import { findGguf } from '../../../../../runtime/models/find/gguf.js';

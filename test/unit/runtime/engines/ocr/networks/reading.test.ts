@@ -15,7 +15,7 @@ import {
   regionsOf,
   type Slanted,
 } from '../../../../../../runtime/engines/ocr/networks/regions.js';
-import { upsideDown } from '../../../../../../runtime/pictures/turns.js';
+import { turnUpsideDown } from '../../../../../../runtime/pictures/picture.js';
 import { recogniser } from '../../../../../support/vision/networks.js';
 
 const near = (a: number, b: number, within = 1e-6): void => assert.ok(Math.abs(a - b) <= within, `${a} should be ${b}`);
@@ -127,7 +127,7 @@ describe('crops', () => {
   });
 
   it('can be turned upside down', () =>
-    assert.deepEqual([...upsideDown({ ...page, width: 2, height: 2, data: Uint8Array.of(1, 2, 3, 4) }).data], [4, 3, 2, 1]));
+    assert.deepEqual([...turnUpsideDown({ ...page, width: 2, height: 2, data: Uint8Array.of(1, 2, 3, 4) }).data], [4, 3, 2, 1]));
 });
 
 describe('lines of classes', () => {

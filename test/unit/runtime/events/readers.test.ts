@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { filterOf } from '../../../../runtime/events/filter.js';
+import { filterOf } from '../../../../runtime/events/readers.js';
 import { Failure } from '../../../../schemas/errors.js';
 
 describe('times of event queries', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { fileName, folderName } from '../../../../runtime/formats/file-names.js';
+import { fileName, folderName } from '../../../../runtime/formats/model-files.js';
 
 it('files are named by their place in the folder of their model, never by that of the folder', () => {
   const folder = join('/models', 'org', 'pipeline');

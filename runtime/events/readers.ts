@@ -1,6 +1,36 @@
 import { Failure } from '../../schemas/errors.js';
-import type { EventItem, FollowQuery } from '../../schemas/generated/core/events.js';
-import { passes } from './filter.js';
+import type { EventItem, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
+import { timeOf } from '../config/times.js';
+
+/** Which events are wanted, and from when to when in milliseconds since 1970, both included. */
+export interface EventFilter extends FollowQuery {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+/** The filter of a query. Throws `invalid` for a time that is none. */
+export function filterOf({ start_time: start, end_time: end, ...rest }: Partial<ListQuery>): EventFilter {
+  return {
+    ...rest,
+    ...(start === undefined ? {} : { fromMs: timeOf(['query', 'start_time'], start) }),
+    ...(end === undefined ? {} : { toMs: timeOf(['query', 'end_time'], end) }),
+  };
+}
+
+/** Whether a filter asks for anything but times. */
+export function hasTests({ type, session_id: session, status, model }: FollowQuery): boolean {
+  return [type, session, status, model].some((one) => one !== undefined);
+}
+
+/** Whether an event is wanted, whenever it was. */
+export function matchesFilter({ type, session_id: session, status, model }: FollowQuery, item: EventItem): boolean {
+  return (
+    (type === undefined || item.type === type) &&
+    (session === undefined || item.session_id === session) &&
+    (status === undefined || item.status === status) &&
+    (model === undefined || item.summary.model === model)
+  );
+}
 
 /** Readers at the same time, of all projects. */
 const MAX_FOLLOWERS = 100;
@@ -64,14 +94,14 @@ export class Followers {
     };
     if (signal.aborted || this.#closed) leave();
     signal.addEventListener('abort', leave, { once: true });
-    return until(follower.items(), leave);
+    return endWith(follower.items(), leave);
   }
 
   /** Tells all who want to hear of it. */
   tell(item: EventItem): void {
     for (const follower of this.#all) {
       const { namespace, project, filter } = follower.wish;
-      if (namespace === item.namespace && project === item.project && passes(filter, item)) follower.push(item);
+      if (namespace === item.namespace && project === item.project && matchesFilter(filter, item)) follower.push(item);
     }
   }
 
@@ -92,7 +122,7 @@ export class Followers {
   }
 }
 
-async function* until<Item>(items: AsyncIterable<Item>, leave: () => void): AsyncGenerator<Item, void, undefined> {
+async function* endWith<Item>(items: AsyncIterable<Item>, leave: () => void): AsyncGenerator<Item, void, undefined> {
   try {
     yield* items;
   } finally {

@@ -1,10 +1,85 @@
 import { createHash } from 'node:crypto';
+import type { EventItem, SubEvent } from '../../schemas/generated/core/events.js';
 import { HIDDEN, isSecretFolder, withoutTextSecrets } from '../../schemas/secrets.js';
 import { isObject } from '../base/json.js';
-import type { EventData } from './recording.js';
+import type { StoredEvent } from '../store/store.js';
+import type { EndedEvent, EventData } from './recording.js';
+
+/** The note that marks the first token of an answer. */
+export const FIRST_TOKEN = 'llm_first_token';
+
+/** An event as it is stored: without secrets, and with as much of its content as `rule` says. */
+export function storedEventOf(event: EndedEvent, configHash: string, rule: ContentRule): StoredEvent {
+  const { id, requestId, type, project, startedMs, fromMs, toMs, notes, outcome, sessionId } = event;
+  const redactor = new EventRedactor(rule);
+  let before = fromMs;
+  const subEvents: SubEvent[] = notes.map(({ name, atMs, data, content }) => {
+    const duration = atMs - before;
+    before = atMs;
+    return {
+      timestamp: new Date(startedMs + (atMs - fromMs)).toISOString(),
+      event_name: name,
+      duration_ms: rounded(duration),
+      data: redactor.members(data, content),
+    };
+  });
+  const durationMs = rounded(toMs - fromMs);
+  const data = {
+    ...(type === 'inference' || outcome.model !== undefined ? { model: outcome.model ?? null } : {}),
+    ...(type === 'inference' ? { tokens: outcome.tokens ?? null } : {}),
+    ...redactor.members(outcome.data ?? {}, outcome.content),
+    duration_ms: durationMs,
+  };
+  const metadata = redactor.members(outcome.metadata ?? {});
+  const error = outcome.error === undefined ? null : redactor.text(outcome.error);
+  const firstToken = notes.find(({ name }) => name === FIRST_TOKEN);
+  return {
+    event_id: id,
+    event_type: type,
+    type,
+    request_id: requestId,
+    timestamp: new Date(startedMs).toISOString(),
+    namespace: project.namespace,
+    project: project.name,
+    config_hash: configHash,
+    session_id: sessionId ?? null,
+    status: error === null ? 'completed' : 'failed',
+    error,
+    metadata: { ...metadata, content: rule, ...(redactor.isCut ? { cut: true } : {}) },
+    data,
+    sub_events: subEvents,
+    total_elapsed_time_ms: durationMs,
+    time_to_first_token_ms: firstToken ? rounded(firstToken.atMs - fromMs) : null,
+  };
+}
+
+/** Milliseconds with microseconds. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+/** What lists and streams show of an event. */
+export function eventItemOf(record: StoredEvent): EventItem {
+  const { event_id, event_type, type, request_id, timestamp, namespace, project, status, config_hash, session_id } = record;
+  const durationMs = record.total_elapsed_time_ms;
+  const { model, tokens } = record.data as Partial<EventItem['summary']>;
+  const summary = { model: model ?? null, tokens: tokens ?? null, duration_ms: durationMs };
+  return {
+    event_id,
+    event_type,
+    type,
+    request_id,
+    timestamp,
+    namespace,
+    project,
+    status,
+    duration_ms: durationMs,
+    config_hash,
+    session_id,
+    summary,
+  };
+}
 
 /** What of an event's content is kept. */
-export type ContentRule = 'full' | 'hash' | 'off';
+type ContentRule = 'full' | 'hash' | 'off';
 
 /** Characters of one text, and of all texts of one event, that are kept. */
 const MAX_TEXT = 64 * 1024;
@@ -22,7 +97,7 @@ const WORTH_KEEPING = 64;
 const MAX_DATA_ADDRESS = 64;
 
 /** Makes what is written of one event: without secrets, within limits, and with as much of its content as its project wants. */
-export class Shown {
+export class EventRedactor {
   /** Whether anything was left out because it is too long. */
   isCut = false;
   #characters = MAX_EVENT;
