@@ -352,6 +352,12 @@ describe('tidy', () => {
     assert.deepEqual(wrong, []);
   });
 
+  it('lists every page of decisions', () => {
+    const list = text('docs/decisions/README.md');
+    const unlisted = readdirSync(join(ROOT, 'docs/decisions')).filter((page) => page !== 'README.md' && !list.includes(`(${page})`));
+    assert.deepEqual(unlisted, []);
+  });
+
   it('gives long decisions paragraphs instead of cells', () => {
     const long = below('docs/decisions').flatMap((page) =>
       text(page)
