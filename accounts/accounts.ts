@@ -6,32 +6,30 @@ import { billingRoutes } from './billing/routes.js';
 import { Subscriptions } from './billing/subscriptions.js';
 import { Chores } from './chores.js';
 import type { Environment } from './config/environment.js';
-import { readSettings } from './config/read.js';
+import { readSettings } from './config/module-file.js';
 import type { Settings } from './config/settings.js';
-import { type Database, openDatabase } from './database/database.js';
+import { type Database, type Ground, openDatabase } from './database/database.js';
 import type { D1Binding } from './database/dialects/d1.js';
 import { migrate } from './database/migrate.js';
 import { Devices } from './devices/devices.js';
 import { Features } from './gates/features.js';
 import { Meters, type OnWarning } from './gates/meters.js';
 import { Nudges } from './gates/nudges.js';
-import type { Ground } from './ground.js';
-import { addressReader, visitorOf } from './http/addresses.js';
+import { Plans } from './gates/plans.js';
 import { answerOf, json } from './http/answers.js';
 import { Attempts } from './http/attempts.js';
 import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
-import { FROM_PROVIDERS, refuseForeignOrigin } from './http/origins.js';
+import { addressReader, FROM_PROVIDERS, refuseForeignOrigin, visitorOf } from './http/request-source.js';
 import { type Call, routeOf, UNASKABLE } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
 import { Identities, type Identity } from './identity/identities.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
-import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
+import { PASSWORD_COST, type PasswordCost, scryptCost } from './identity/passwords.js';
 import { createUser, seedAdmin, seedTestUsers } from './identity/seed.js';
 import { type Caller, Sessions } from './identity/sessions.js';
-import { Keys } from './keys/keys.js';
-import { mailer, type SendMail } from './mail/mail.js';
+import { Keys } from './keys.js';
+import { mailer, type SendMail } from './mail.js';
 import { moduleRoutes } from './module-routes.js';
-import { Plans } from './plans/plans.js';
 
 /** Where billing, usage, devices and keys are. */
 export const MODULE_PATH = '/api/module';
@@ -119,14 +117,14 @@ export async function accountsOn(database: Database, settings: Settings, options
   const { now = Date.now, print = (line: string) => console.error(line) } = options;
   try {
     await migrate(database, settings.database.autoMigrate);
-    return await assembled(settings, database, { ...options, now, print });
+    return await assembleParts(settings, database, { ...options, now, print });
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-async function assembled(
+async function assembleParts(
   settings: Settings,
   database: Database,
   {
@@ -139,7 +137,7 @@ async function assembled(
     scopes,
   }: AccountsOptions & { now: () => number; print: (line: string) => void },
 ): Promise<Accounts> {
-  if (!settings.development && work(passwordCost) < work(PASSWORD_COST))
+  if (!settings.development && scryptCost(passwordCost) < scryptCost(PASSWORD_COST))
     throw new Error('passwordCost: is below the least that OWASP names; leave it out');
   const library = await identityLibrary(settings, database, sendMail ?? (await mailer(settings.mail, print)), print, passwordCost);
   await seedAdmin(settings, database, library, print);

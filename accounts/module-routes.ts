@@ -4,11 +4,11 @@ import { DeviceRefusal, type Devices, type DeviceTokens } from './devices/device
 import { DEVICE_SCRIPT_PATH, devicePage, deviceScript } from './devices/page.js';
 import type { Meters } from './gates/meters.js';
 import type { Nudges } from './gates/nudges.js';
+import type { Plans } from './gates/plans.js';
 import { json } from './http/answers.js';
 import type { Attempts } from './http/attempts.js';
 import type { Call, Route } from './http/route.js';
-import type { Keys } from './keys/keys.js';
-import type { Plans } from './plans/plans.js';
+import type { Keys } from './keys.js';
 
 /** What the routes below `/api/module` work with. */
 export interface ModuleParts {
@@ -104,9 +104,9 @@ function usageRoutes({ meters }: ModuleParts): readonly Route[] {
         const { meterId, count = 1, idempotencyKey = call.request.headers.get('idempotency-key') ?? undefined } = call.body();
         return meters.track(
           userId,
-          text(meterId, 'meterId'),
+          optionalText(meterId, 'meterId'),
           count,
-          idempotencyKey === undefined ? {} : { idempotencyKey: text(idempotencyKey, 'idempotencyKey') },
+          idempotencyKey === undefined ? {} : { idempotencyKey: optionalText(idempotencyKey, 'idempotencyKey') },
         );
       },
     },
@@ -143,7 +143,7 @@ function deviceRoutes({ settings, devices, attempts }: ModuleParts): readonly Ro
           await attempts.take(`device:${call.visitor}`, DEVICE_REQUESTS, 'sign-ins of devices from this address');
           const clientId = call.body().clientId ?? call.body().client_id;
           const { deviceCode, userCode, verificationUrl, verificationUrlComplete, expiresIn, interval } = await devices.authorize(
-            clientId === undefined ? null : text(clientId, 'clientId'),
+            clientId === undefined ? null : optionalText(clientId, 'clientId'),
           );
           return {
             ...{ deviceCode, userCode, verificationUrl, verificationUrlComplete, expiresIn, interval },
@@ -163,15 +163,17 @@ function deviceRoutes({ settings, devices, attempts }: ModuleParts): readonly Ro
       run: (call) =>
         oauth(async () => {
           const { grant_type: grant, refresh_token: refresh, deviceCode, device_code } = call.body();
-          if (grant === 'refresh_token') return tokens(await devices.refresh(wanted(refresh, 'refresh_token')));
-          return tokens(await devices.poll(wanted(deviceCode ?? device_code, 'deviceCode')));
+          if (grant === 'refresh_token') return tokens(await devices.refresh(requiredText(refresh, 'refresh_token')));
+          return tokens(await devices.poll(requiredText(deviceCode ?? device_code, 'deviceCode')));
         }),
     },
     {
       method: 'POST',
       path: '/api/module/device/refresh',
       run: (call) =>
-        oauth(async () => tokens(await devices.refresh(wanted(call.body().refreshToken ?? call.body().refresh_token, 'refreshToken')))),
+        oauth(async () =>
+          tokens(await devices.refresh(requiredText(call.body().refreshToken ?? call.body().refresh_token, 'refreshToken'))),
+        ),
     },
     {
       method: 'POST',
@@ -180,7 +182,7 @@ function deviceRoutes({ settings, devices, attempts }: ModuleParts): readonly Ro
         const caller = await call.inSession();
         const { userCode, user_code, action } = call.body();
         if (action !== 'approve' && action !== 'deny') throw new Failure('bad_request', 'action must be "approve" or "deny"');
-        await devices.verify(caller, call.visitor, text(userCode ?? user_code, 'userCode'), action === 'approve');
+        await devices.verify(caller, call.visitor, optionalText(userCode ?? user_code, 'userCode'), action === 'approve');
         return action === 'approve' ? { approved: true } : { denied: true };
       },
     },
@@ -244,25 +246,25 @@ function keyOptions(call: Call, known: ReadonlySet<string> | undefined, now: num
     throw new Failure('bad_request', `there is no scope ${JSON.stringify(unknown)}; the scopes are ${[...known!].sort().join(', ')}`, {
       code: 'unknown_scope',
     });
-  const expires = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(text(expiresAt, 'expiresAt'));
+  const expires = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(optionalText(expiresAt, 'expiresAt'));
   if (expires !== undefined && !(expires > now && expires < now + 10 * YEAR_MS))
     throw new Failure('bad_request', 'expiresAt is a time to come, in ISO 8601, within ten years');
   if (perMinute !== undefined && !(typeof perMinute === 'number' && Number.isInteger(perMinute) && perMinute >= 1 && perMinute <= 1e6))
     throw new Failure('bad_request', 'perMinute is a whole number from 1 to 1,000,000');
   return {
-    name: text(name, 'name'),
+    name: optionalText(name, 'name'),
     ...(given === undefined ? {} : { scopes: given as string[] }),
     ...(expires === undefined ? {} : { expires }),
     ...(perMinute === undefined ? {} : { perMinute: perMinute as number }),
   };
 }
 
-function text(value: unknown, name: string): string {
+function optionalText(value: unknown, name: string): string {
   if (typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_NAME) return value;
   throw new Failure('bad_request', `${name} is a text of 1 to ${LONGEST_NAME} characters`);
 }
 
-function wanted(value: unknown, name: string): string {
+function requiredText(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '' && value.length <= 512) return value;
   throw new DeviceRefusal('invalid_request', `send ${name}`);
 }

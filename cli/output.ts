@@ -10,7 +10,7 @@ const STYLES = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' } as 
 const CONTROLS = /[^\P{Cc}\n\t]/gu;
 
 /** Without what would act on a terminal: models, files and servers write some of the texts. */
-export const harmless = (text: string): string => text.replaceAll(CONTROLS, '');
+export const withoutControls = (text: string): string => text.replaceAll(CONTROLS, '');
 
 /** What a command says: text for people or JSON for programs on standard output, notes on standard error. */
 export class Output {
@@ -67,14 +67,14 @@ export class Output {
 
   /** A remark beside the result. */
   note(text: string): void {
-    this.#streams.stderr.write(`quern: ${harmless(text)}\n`);
+    this.#streams.stderr.write(`quern: ${withoutControls(text)}\n`);
   }
 
   /** Draws the last line anew on a terminal; elsewhere nothing. */
   progress(text: string): void {
     if (this.isTerminal)
       this.write(
-        `\r${ESCAPE}[K${harmless(text)
+        `\r${ESCAPE}[K${withoutControls(text)
           .replaceAll(/[\n\t]/g, ' ')
           .slice(0, this.columns - 1)}`,
       );

@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../schemas/errors.js';
-import { harmless, Output, type Streams } from './output.js';
+import { Output, type Streams, withoutControls } from './output.js';
 import { parseCall, type RawVerb, type Verb } from './verb.js';
 import { VERBS } from './verbs.js';
 
@@ -69,7 +69,7 @@ export async function runProgram(given: readonly string[], around: Surroundings)
     if (!(error instanceof Failure)) throw error;
     const { code, kind, message } = error;
     around.stderr.write(
-      given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${harmless(message)}\n`,
+      given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${withoutControls(message)}\n`,
     );
     return TAKEN.test(code) ? 1 : (EXIT_CODES[kind] ?? 1);
   }

@@ -1,11 +1,9 @@
 // Build step: `node build/models/build.js [folder]` makes the built-in models; does nothing where they are newer than what they are made of.
 import { copyFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { VOICE_ACTIVITY_GRAPH } from './built-in.js';
-import { STANDIN_CARD } from './standin/card.js';
+import { STANDIN_CARD, TINY_CARD, VOICE_ACTIVITY_GRAPH } from './built-in.js';
 import { standinModel } from './standin/standin.js';
-import { TINY_CARD } from './tiny/card.js';
-import { ensureGguf } from './writers/gguf-cache.js';
+import { ensureGguf } from './writers/gguf-writer.js';
 
 const folder = process.argv[2] ?? import.meta.dirname;
 const path = join(folder, STANDIN_CARD.file);

@@ -1,8 +1,28 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../schemas/errors.js';
-import { STANDIN_CARD } from './standin/card.js';
-import { TINY_CARD } from './tiny/card.js';
+
+/** What `/health` and the model list say about the trained built-in model. */
+export const TINY_CARD = {
+  /** The name by which a project file asks for it. */
+  name: 'quern-tiny',
+  /** Its file in the folder of built-in models. */
+  file: 'quern-tiny.gguf',
+  description:
+    'Built-in model of about nineteen million parameters, seven of them trained from scratch on generated dialogues: it answers from given texts, ' +
+    'makes JSON, picks labels and calls tools, offline. It knows little about the world and makes mistakes.',
+} as const;
+
+/** What `/health` and the model list say about the built-in model. */
+export const STANDIN_CARD = {
+  /** The name by which a project file asks for it. */
+  name: 'quern-standin',
+  /** Its file in the folder of built-in models. */
+  file: 'quern-standin.gguf',
+  description:
+    'Built-in stand-in: hand-set weights that recognise a few words and give prepared answers about Quern, offline. ' +
+    'It is no trained language model; set `model` in project.yaml to a GGUF file path or org/repo for one.',
+} as const;
 
 /** What is said of a built-in model. */
 export interface ModelCard {

@@ -33,7 +33,7 @@ export interface FailureItem {
 }
 
 /** A number as messages show it: JSON has no word for one that is beyond a double, and reads it as an infinity. */
-export function shownNumber(value: number): number | string {
+export function numberForMessage(value: number): number | string {
   return Math.abs(value) === Infinity ? `${value} (a number too large for 64 bits)` : value;
 }
 
@@ -78,7 +78,7 @@ export class Failure extends Error {
     this.code = withoutSecretsInUse(details.code ?? kind);
     this.errors = details.errors?.map((item) => {
       const { input } = item;
-      return typeof input === 'number' ? { ...item, input: shownNumber(input) } : textsWithoutSecrets(item);
+      return typeof input === 'number' ? { ...item, input: numberForMessage(input) } : textsWithoutSecrets(item);
     });
     this.fields = details.fields && textsWithoutSecrets(details.fields);
     this.retryAfterS = details.retryAfterS;
@@ -91,7 +91,7 @@ export class Failure extends Error {
 }
 
 /** A failure in other words: all but its message stays. */
-export function reworded(failure: Failure, message: string): Failure {
+export function withOtherMessage(failure: Failure, message: string): Failure {
   const { kind, code, errors, fields, retryAfterS } = failure;
   return new Failure(kind, message, {
     code,

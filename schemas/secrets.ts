@@ -158,7 +158,7 @@ export function withoutTextSecrets(text: string, hidden: string = HIDDEN): strin
 const MAX_SETTING_CHARACTERS = 100;
 
 /** The value of a setting as a message shows it: JSON text, cut where it is long, without secrets; a setting may be a secret as a whole. */
-export function shownSetting(name: string, value: unknown): string {
+export function renderSetting(name: string, value: unknown): string {
   if (isSecretFolder(name)) return HIDDEN;
   return withoutTextSecrets(JSON.stringify(value) ?? String(value)).slice(0, MAX_SETTING_CHARACTERS);
 }

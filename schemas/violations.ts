@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { type FailureItem, shownNumber } from './errors.js';
+import { type FailureItem, numberForMessage } from './errors.js';
 import { isSecretFolder, withoutTextSecrets } from './secrets.js';
 
 /** Most violations that one failure lists. */
@@ -56,15 +56,15 @@ export function explain(errors: readonly ErrorObject[], value: unknown, where: s
 /** One sentence naming the first offending values, and how many more there are. */
 export function summary(items: readonly FailureItem[]): string {
   const shown = items.slice(0, SUMMARY_ITEMS).map((item) => {
-    const got = item.input === undefined ? '' : `, got ${said(item.input)}`;
+    const got = item.input === undefined ? '' : `, got ${inputText(item.input)}`;
     return `${item.loc.join('.')}: ${item.msg}${got}`;
   });
   const more = items.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? ` (and ${more} more)` : ''}`;
 }
 
-function said(input: unknown): string {
-  return typeof input === 'number' ? String(shownNumber(input)) : JSON.stringify(input);
+function inputText(input: unknown): string {
+  return typeof input === 'number' ? String(numberForMessage(input)) : JSON.stringify(input);
 }
 
 /**
@@ -138,7 +138,7 @@ function itemOf(group: readonly ErrorObject[], value: unknown, where: string): F
   const unknown = typeof node === 'string' && typeof loc.at(-1) === 'string' && msg.startsWith(ONE_OF);
   const item: FailureItem = { type: typeOf(first), loc, msg: unknown ? `Unknown ${loc.at(-1)}; ${msg}` : msg };
   const isSecret = loc.some((part) => COMMAND.has(part) || isSecretFolder(String(part)));
-  const input = isSecret ? undefined : shownInput(node);
+  const input = isSecret ? undefined : inputForDisplay(node);
   return input === undefined ? item : { ...item, input };
 }
 
@@ -172,7 +172,7 @@ function messageOf(group: readonly ErrorObject[]): string {
 }
 
 /** The offending value where it is short and plain; whole objects are not sent back. */
-function shownInput(node: unknown): unknown {
+function inputForDisplay(node: unknown): unknown {
   if (typeof node === 'string') {
     const text = withoutTextSecrets(node.slice(0, MAX_READ_CHARS));
     return text.length > MAX_INPUT_CHARS ? `${text.slice(0, MAX_INPUT_CHARS)}...` : text;

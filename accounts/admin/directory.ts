@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
+import type { Ground } from '../database/database.js';
 import { endDevicesOf } from '../devices/devices.js';
 import { periodOf } from '../gates/meters.js';
-import type { Ground } from '../ground.js';
+import type { Plans } from '../gates/plans.js';
 import { isBanned, momentOf, rolesOf } from '../identity/sessions.js';
-import type { Plans } from '../plans/plans.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 const MOST_ROWS = 100;

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Ground } from '../ground.js';
+import type { Ground } from '../database/database.js';
+import type { Plans } from '../gates/plans.js';
 import type { Caller } from '../identity/sessions.js';
-import type { Plans } from '../plans/plans.js';
 import type { Processor } from './processor.js';
 import type { Subscriptions } from './subscriptions.js';
 

@@ -75,7 +75,7 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
       return (await stripe.billingPortal.sessions.create({ customer: customerId, return_url: billing.cancelUrl })).url;
     },
     async subscription(id) {
-      const subscription = await known(stripe.subscriptions.retrieve(id, { expand }));
+      const subscription = await unlessMissing(stripe.subscriptions.retrieve(id, { expand }));
       return subscription && read(subscription);
     },
     async subscriptions(customerId) {
@@ -120,13 +120,13 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
     },
     event: (body, signature, now) => eventOf(body, signature, billing.webhookSecrets, now),
     push: (plan) =>
-      pushed(stripe, plan, productOf(plan.name), `${app.id}:${plan.name}:${plan.interval}:${billing.currency}`, billing.currency),
+      collectPages(stripe, plan, productOf(plan.name), `${app.id}:${plan.name}:${plan.interval}:${billing.currency}`, billing.currency),
     async endpoints() {
       const { data } = await stripe.webhookEndpoints.list({ limit: 100 });
       return data.map(({ url, status, enabled_events: events }) => ({ url, isOn: status === 'enabled', events }));
     },
     async price(id) {
-      const price = await known(stripe.prices.retrieve(id));
+      const price = await unlessMissing(stripe.prices.retrieve(id));
       return (
         price && {
           isOn: price.active,
@@ -157,7 +157,7 @@ function amountOf(price: number, currency: string): number {
 }
 
 /** What was asked for; undefined where the processor knows nothing of that name. */
-async function known<T>(answer: Promise<T>): Promise<T | undefined> {
+async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
@@ -210,7 +210,7 @@ function idOf(value: unknown): string | undefined {
 /** The mark of prices that a push has made; its value is the lookup key. */
 const PRICE_OF = 'quern_price_of';
 
-async function pushed(
+async function collectPages(
   stripe: Stripe,
   plan: PlanSettings,
   productId: string,
@@ -218,7 +218,7 @@ async function pushed(
   currency: string,
 ): Promise<{ priceId: string; change: 'none' | 'created' | 'repriced' }> {
   const amount = amountOf(plan.price, currency);
-  if (!(await known(stripe.products.retrieve(productId)))) await stripe.products.create({ id: productId, name: plan.display_name });
+  if (!(await unlessMissing(stripe.products.retrieve(productId)))) await stripe.products.create({ id: productId, name: plan.display_name });
   const { data } = await stripe.prices.list({ product: productId, active: true, limit: 100 });
   const present = data.find((price) => price.lookup_key === lookupKey);
   const isRight = present?.unit_amount === amount;

@@ -1,5 +1,5 @@
+import type { Ground } from '../database/database.js';
 import type { SubscriptionRow } from '../database/tables.js';
-import type { Ground } from '../ground.js';
 import type { Processor, ProcessorSubscription } from './processor.js';
 
 /** Statuses with which a plan is had, and those that end a subscription. */

@@ -54,7 +54,7 @@ export async function runCommand(
       result,
       next = [],
       isBad = false,
-    } = await found(
+    } = await runFound(
       commands,
       args.filter((arg) => arg !== '--json'),
       environment,
@@ -74,7 +74,7 @@ export async function runCommand(
   }
 }
 
-async function found(commands: readonly Command[], args: readonly string[], environment: Environment): Promise<Outcome> {
+async function runFound(commands: readonly Command[], args: readonly string[], environment: Environment): Promise<Outcome> {
   const command = commands.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));
   if (!command) {
     const help = commands.map(({ name, summary }) => `  quern accounts ${name.padEnd(16)} ${summary}`);

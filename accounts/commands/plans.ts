@@ -1,8 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import { WEBHOOK_PATH } from '../billing/routes.js';
-import { readSettings } from '../config/read.js';
+import { readSettings, writePrice } from '../config/module-file.js';
 import type { Settings } from '../config/settings.js';
-import { writePrice } from '../config/write.js';
 import type { Command } from './command.js';
 
 /** Plans at the payment processor, and its events. */

@@ -13,7 +13,9 @@ export function unknownKeys(file: object): FailureItem[] {
   const found: FailureItem[] = [];
   const visit = (value: unknown, schemas: readonly JsonSchema[], path: readonly (string | number)[]): void => {
     if (value === null || typeof value !== 'object') return;
-    const shape = schemas.flatMap((schema) => meant(schema, shapes)).find((each) => (each.type === 'array') === Array.isArray(value));
+    const shape = schemas
+      .flatMap((schema) => plainSchemas(schema, shapes))
+      .find((each) => (each.type === 'array') === Array.isArray(value));
     if (!shape) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) visit(item, [shape.items as JsonSchema], [...path, index]);
@@ -26,7 +28,7 @@ export function unknownKeys(file: object): FailureItem[] {
     for (const [key, member] of Object.entries(value)) {
       const schema = Object.hasOwn(properties, key) ? properties[key] : others;
       if (schema) visit(member, [schema], [...path, key]);
-      else if (!key.startsWith('x-')) found.push(unknown([...path, key.slice(0, LONGEST)], key, Object.keys(properties)));
+      else if (!key.startsWith('x-')) found.push(unknownKey([...path, key.slice(0, LONGEST)], key, Object.keys(properties)));
     }
   };
   visit(file, [shapes.ModuleFile!], []);
@@ -34,14 +36,14 @@ export function unknownKeys(file: object): FailureItem[] {
 }
 
 /** A schema without references; of one with several forms, those that are an object or a list. */
-function meant(schema: JsonSchema, shapes: Record<string, JsonSchema>): JsonSchema[] {
+function plainSchemas(schema: JsonSchema, shapes: Record<string, JsonSchema>): JsonSchema[] {
   const { $ref: reference, oneOf } = schema as { $ref?: string; oneOf?: JsonSchema[] };
-  if (reference !== undefined) return meant(shapes[reference.slice('#/$defs/'.length)]!, shapes);
-  if (oneOf) return oneOf.flatMap((each) => meant(each, shapes));
+  if (reference !== undefined) return plainSchemas(shapes[reference.slice('#/$defs/'.length)]!, shapes);
+  if (oneOf) return oneOf.flatMap((each) => plainSchemas(each, shapes));
   return schema.type === 'object' || schema.type === 'array' ? [schema] : [];
 }
 
-function unknown(loc: readonly (string | number)[], key: string, names: readonly string[]): FailureItem {
+function unknownKey(loc: readonly (string | number)[], key: string, names: readonly string[]): FailureItem {
   const given = key.slice(0, LONGEST);
   const [nearest] = names.toSorted((a, b) => distance(a, given) - distance(b, given));
   const isLike = nearest !== undefined && distance(nearest, given) <= Math.max(2, nearest.length / 2);

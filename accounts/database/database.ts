@@ -2,11 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { type Dialect, type InsertQueryBuilder, Kysely, MysqlDialect, PostgresDialect, SqliteDialect } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
-import type { Adapter, DatabaseSettings } from '../config/settings.js';
+import type { Adapter, DatabaseSettings, Settings } from '../config/settings.js';
 import type { D1Binding } from './dialects/d1.js';
 import type { Tables } from './tables.js';
-import { asFailure, isBusy } from './unavailable.js';
-import { ANSWER_MS, type Change, watchedDialect } from './watched-dialect.js';
+import { ANSWER_MS, asFailure, type Change, isBusy, watchedDialect } from './watched-dialect.js';
 
 /** The languages of the five adapters. */
 export type DatabaseLanguage = 'sqlite' | 'postgres' | 'mysql';
@@ -149,4 +148,14 @@ function fromBetterSqlite(path: string): Dialect | undefined {
 function isDuplicate(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return code === '23505' || code === 'ER_DUP_ENTRY' || /UNIQUE constraint failed/i.test(String(message));
+}
+
+/** What every part of the library stands on. */
+export interface Ground {
+  readonly settings: Settings;
+  readonly database: Database;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Takes a line for the server's log. */
+  readonly print: (line: string) => void;
 }

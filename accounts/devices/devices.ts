@@ -1,6 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Database } from '../database/database.js';
-import type { Ground } from '../ground.js';
+import type { Database, Ground } from '../database/database.js';
 import type { Attempts } from '../http/attempts.js';
 import { hash, keyedHash, newCredential, newUserCode, nextCredential, plainUserCode } from '../http/hashes.js';
 import { type Caller, isBanned, type Proof, rolesOf } from '../identity/sessions.js';

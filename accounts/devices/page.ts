@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.js';
-import { BASE_STYLE, escaped, page } from '../http/pages.js';
+import { BASE_STYLE, escapeHtml, page } from '../http/pages.js';
 import type { Caller } from '../identity/sessions.js';
 
 /** Where the script of the page is. */
@@ -14,14 +14,14 @@ form { display: grid; gap: 0.75rem; }
 
 /** The page on which a user lets a device in. */
 export function devicePage({ app }: Settings, caller: Caller | undefined, userCode: string): Response {
-  const name = escaped(app.name);
+  const name = escapeHtml(app.name);
   const body = caller
     ? `<main>
 <h1>Sign a device in to ${name}</h1>
-<p>You are <strong>${escaped(caller.email)}</strong>. Compare the code with the one on your device. Approve it only if you began this sign-in yourself.</p>
+<p>You are <strong>${escapeHtml(caller.email)}</strong>. Compare the code with the one on your device. Approve it only if you began this sign-in yourself.</p>
 <form id="form">
 <label for="code">Code on the device</label>
-<input id="code" name="code" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="12" required value="${escaped(userCode.slice(0, 12))}">
+<input id="code" name="code" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="12" required value="${escapeHtml(userCode.slice(0, 12))}">
 <div class="choice"><button class="main" type="submit" value="approve">Approve</button><button type="submit" value="deny">Deny</button></div>
 <p role="status" id="status"></p>
 </form>
@@ -29,7 +29,7 @@ export function devicePage({ app }: Settings, caller: Caller | undefined, userCo
     : `<main>
 <h1>Sign a device in to ${name}</h1>
 <p>Sign in to ${name} in this browser first, then open this page again.</p>
-<p><a href="${escaped(app.domain)}">Go to ${name}</a></p>
+<p><a href="${escapeHtml(app.domain)}">Go to ${name}</a></p>
 </main>`;
   return page(`Sign a device in to ${app.name}`, body, STYLE, caller ? DEVICE_SCRIPT_PATH : undefined);
 }

@@ -1,8 +1,8 @@
 import { Failure } from '../../schemas/errors.js';
-import { ANYONE, SIGNED_IN } from '../config/read.js';
+import { ANYONE, SIGNED_IN } from '../config/module-file.js';
 import type { Settings } from '../config/settings.js';
 import type { Caller } from '../identity/sessions.js';
-import type { Plans } from '../plans/plans.js';
+import type { Plans } from './plans.js';
 
 /** Opens features to those whose plan has them. */
 export class Features {

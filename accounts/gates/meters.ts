@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
 import type { MeterSettings } from '../config/settings.js';
+import type { Ground } from '../database/database.js';
 import { inOneStep } from '../database/dialects/sqlite-over-queries.js';
 import type { Tables } from '../database/tables.js';
-import type { Ground } from '../ground.js';
-import type { Plans } from '../plans/plans.js';
 import { upgradeUrl } from './features.js';
+import type { Plans } from './plans.js';
 
 /** What is left of a meter. `limit` and `remaining` are null where there is no limit. */
 export interface Reading {
@@ -62,7 +62,7 @@ export class Meters {
     const meter = this.#meter(meterId);
     const period = periodOf(meter, this.#ground.now());
     const row = await this.#usage(userId, meterId, period.start).executeTakeFirst();
-    return reading(meterId, Number(row?.used ?? 0), await this.#limit(userId, meter), period.end);
+    return meterReading(meterId, Number(row?.used ?? 0), await this.#limit(userId, meter), period.end);
   }
 
   /** `look` for every meter. */
@@ -96,7 +96,7 @@ export class Meters {
       const use = { userId, meterId, start, amount, name, cap: meter.type === 'cap' ? limit : null };
       const outcome = await this.#counted(use);
       const row = await this.#usage(userId, meterId, start).executeTakeFirst();
-      const now = reading(meterId, Number(row?.used ?? 0), limit, end);
+      const now = meterReading(meterId, Number(row?.used ?? 0), limit, end);
       if (outcome === 'full') throw this.#exceeded(now);
       if (outcome === 'counted') await this.#warn(userId, meter, start, now);
       return { ...now, tracked: true, count: amount };
@@ -114,7 +114,7 @@ export class Meters {
     await this.#counted({ userId, meterId, start, amount, name: undefined, cap: null });
     const limit = await this.#limit(userId, meter);
     const row = await this.#usage(userId, meterId, start).executeTakeFirst();
-    await this.#warn(userId, meter, start, reading(meterId, Number(row?.used ?? 0), limit, end));
+    await this.#warn(userId, meter, start, meterReading(meterId, Number(row?.used ?? 0), limit, end));
   }
 
   /**
@@ -188,17 +188,17 @@ export class Meters {
       )
       .execute();
     const { name } = use;
-    if (name === undefined) return (await addition(tables, use).executeTakeFirst()).numUpdatedRows > 0n ? 'counted' : 'full';
+    if (name === undefined) return (await addToMeter(tables, use).executeTakeFirst()).numUpdatedRows > 0n ? 'counted' : 'full';
     if (transactional)
       return tables.transaction().execute(async (within) => {
         if (!(await this.#isNew(within, name, use))) return 'known';
-        if ((await addition(within, use).executeTakeFirst()).numUpdatedRows > 0n) return 'counted';
+        if ((await addToMeter(within, use).executeTakeFirst()).numUpdatedRows > 0n) return 'counted';
         // What was not counted may be sent again under its name.
         await within.deleteFrom('accounts_tracked').where('name', '=', name).execute();
         return 'full';
       });
     const [added] = await inOneStep(tables as Kysely<never>, [
-      addition(tables, use)
+      addToMeter(tables, use)
         .where(({ not, exists, selectFrom }) => not(exists(selectFrom('accounts_tracked').select('name').where('name', '=', name))))
         .compile(),
       sql`insert into accounts_tracked (name, meter, count, at)
@@ -266,7 +266,7 @@ export function periodOf({ reset_period: period }: Pick<MeterSettings, 'reset_pe
     : { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
 }
 
-function reading(meterId: string, used: number, limit: number | null, end: number): Reading {
+function meterReading(meterId: string, used: number, limit: number | null, end: number): Reading {
   return { meterId, used, limit, remaining: limit === null ? null : Math.max(0, limit - used), resetAt: new Date(end).toISOString() };
 }
 
@@ -278,7 +278,7 @@ function wholeCount(count: unknown): number {
 }
 
 /** Adds within the limit, and gives back down to nothing; changes no record where there is no room. */
-function addition(tables: Kysely<Tables>, { userId, meterId, start, amount, cap }: Use) {
+function addToMeter(tables: Kysely<Tables>, { userId, meterId, start, amount, cap }: Use) {
   let query = tables
     .updateTable('accounts_usage')
     .set((row) => ({

@@ -2,12 +2,12 @@ import { Failure } from '../../schemas/errors.js';
 import type { Subscriptions } from '../billing/subscriptions.js';
 import { triggerOf } from '../config/nudges.js';
 import type { NudgeSettings } from '../config/settings.js';
+import type { Ground } from '../database/database.js';
 import type { SubscriptionRow } from '../database/tables.js';
-import type { Ground } from '../ground.js';
 import type { Caller } from '../identity/sessions.js';
-import type { Plans } from '../plans/plans.js';
 import { upgradeUrl } from './features.js';
 import type { Meters, Reading } from './meters.js';
+import type { Plans } from './plans.js';
 
 /** A word to a user, as its page shows it. */
 export interface ShownNudge {

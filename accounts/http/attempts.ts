@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
-import type { Ground } from '../ground.js';
+import type { Ground } from '../database/database.js';
 
 /** How many attempts count in how many seconds. */
 export interface AttemptLimit {

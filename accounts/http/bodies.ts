@@ -36,7 +36,7 @@ export function objectOf(bytes: Uint8Array, contentType: string | null): Record<
   if (bytes.byteLength === 0) return {};
   const type = (contentType ?? '').replace(/;.*/, '').trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded')
-    return storable(Object.fromEntries(new URLSearchParams(Buffer.from(bytes).toString('utf8'))));
+    return checkStorable(Object.fromEntries(new URLSearchParams(Buffer.from(bytes).toString('utf8'))));
   if (type !== 'application/json') throw new Failure('unsupported_type', `send JSON with content-type application/json, not "${type}"`);
   let value: unknown;
   try {
@@ -46,17 +46,17 @@ export function objectOf(bytes: Uint8Array, contentType: string | null): Record<
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new Failure('bad_request', 'the body must be a JSON object');
-  return storable(value as Record<string, unknown>);
+  return checkStorable(value as Record<string, unknown>);
 }
 
 /** The value, once nothing in it is nested too deep or holds NUL. */
-function storable<T>(value: T, depth = 0): T {
+function checkStorable<T>(value: T, depth = 0): T {
   if (typeof value === 'string' && value.includes('\0')) throw new Failure('bad_request', 'a text may not hold the character NUL');
   if (value === null || typeof value !== 'object') return value;
   if (depth === DEEPEST) throw new Failure('bad_request', `the body is nested deeper than ${DEEPEST} values`);
   for (const [name, member] of Object.entries(value)) {
-    storable(name, depth + 1);
-    storable(member, depth + 1);
+    checkStorable(name, depth + 1);
+    checkStorable(member, depth + 1);
   }
   return value;
 }

@@ -1,16 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import { SOCIAL_PROVIDERS } from '../config/settings.js';
+import type { Ground } from '../database/database.js';
 import { endDevicesOf } from '../devices/devices.js';
-import type { Ground } from '../ground.js';
 import type { AttemptLimit, Attempts } from '../http/attempts.js';
 import { type Call, wholeFrom } from '../http/route.js';
-import { refuseWeakPassword } from './common-passwords.js';
-import { forgetHalfMade } from './half-made.js';
 import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary, type Prepared } from './library.js';
-import { NEW_PASSWORD_PATH, newPasswordPage, newPasswordScript } from './new-password-page.js';
-import { verified } from './passwords.js';
-import { refusalPage } from './refusal-page.js';
+import { NEW_PASSWORD_PATH, newPasswordPage, newPasswordScript, refusalPage } from './pages.js';
+import { refuseWeakPassword, verifyPassword } from './passwords.js';
+import { forgetHalfMade } from './seed.js';
 import type { Sessions } from './sessions.js';
 
 const PER_ACCOUNT: AttemptLimit = { most: 8, windowS: 15 * 60 };
@@ -63,7 +61,7 @@ export class IdentityEndpoints {
         refuseOtherFields(call.body(), ['email', 'otp', 'name', 'image']);
         refuseLongFields(call.body());
         await this.#attempts.take(`sign-in:visitor:${call.visitor}`, PER_VISITOR, 'attempts to sign in from this address');
-        await this.#attempts.take(`otp:${hashed(text(call.body().email))}`, PER_ACCOUNT, 'attempts to sign in to this account');
+        await this.#attempts.take(`otp:${emailHash(text(call.body().email))}`, PER_ACCOUNT, 'attempts to sign in to this account');
         return this.#pass(call);
       case 'POST /reset-password':
         return this.#resetPassword(call);
@@ -104,13 +102,13 @@ export class IdentityEndpoints {
     refuseLongAddress(call.body());
     // The visitor first: what one may write of counts is bounded by its own.
     await this.#attempts.take(`mail:visitor:${call.visitor}`, PER_VISITOR, 'requests for mails');
-    await this.#attempts.take(`mail:${hashed(text(call.body().email))}`, MAILS, 'mails to this address');
+    await this.#attempts.take(`mail:${emailHash(text(call.body().email))}`, MAILS, 'mails to this address');
     return this.#pass(call);
   }
 
   async #signIn(call: Call): Promise<Response> {
     const email = text(call.body().email).trim().toLowerCase();
-    const account = this.#isKnownDevice(call.request.headers, email) ? `sign-in:device:${hashed(email)}` : `sign-in:${hashed(email)}`;
+    const account = this.#isKnownDevice(call.request.headers, email) ? `sign-in:device:${emailHash(email)}` : `sign-in:${emailHash(email)}`;
     await this.#attempts.take(`sign-in:visitor:${call.visitor}`, PER_VISITOR, 'attempts to sign in from this address');
     await this.#attempts.take(account, PER_ACCOUNT, 'attempts to sign in to this account');
     const response = await this.#pass(call);
@@ -201,7 +199,8 @@ export class IdentityEndpoints {
       .where('userId', '=', caller.userId)
       .where('providerId', '=', 'credential')
       .executeTakeFirst();
-    if ((await verified(text(currentPassword), account?.password ?? '')).right) await this.#endAllOf(caller.userId, caller.credentialId);
+    if ((await verifyPassword(text(currentPassword), account?.password ?? '')).right)
+      await this.#endAllOf(caller.userId, caller.credentialId);
     return this.#pass(call);
   }
 
@@ -309,6 +308,6 @@ function text(value: unknown): string {
   return value;
 }
 
-function hashed(email: string): string {
+function emailHash(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }

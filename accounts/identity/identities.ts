@@ -1,9 +1,9 @@
+import type { Ground } from '../database/database.js';
 import type { Change } from '../database/watched-dialect.js';
 import { ACCESS_PREFIX, type Devices } from '../devices/devices.js';
-import type { Ground } from '../ground.js';
+import type { Plans } from '../gates/plans.js';
 import { hash } from '../http/hashes.js';
-import type { Keys } from '../keys/keys.js';
-import type { Plans } from '../plans/plans.js';
+import type { Keys } from '../keys.js';
 import type { Caller, Proof, Sessions } from './sessions.js';
 
 /** Who asks, with the plan that the user has. */

@@ -9,9 +9,9 @@ import { magicLink } from 'better-auth/plugins/magic-link';
 import type { BetterAuthPlugin, DBAdapter } from 'better-auth/types';
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
-import type { SendMail } from '../mail/mail.js';
-import { NEW_PASSWORD_PATH } from './new-password-page.js';
-import { hashOf, PASSWORD_COST, PASSWORD_LENGTH, verified } from './passwords.js';
+import type { SendMail } from '../mail.js';
+import { NEW_PASSWORD_PATH } from './pages.js';
+import { hashOf, PASSWORD_COST, PASSWORD_LENGTH, verifyPassword } from './passwords.js';
 import { withSealedTokens } from './sealed-tokens.js';
 import { boundProviders, socialProviders } from './social.js';
 
@@ -135,7 +135,7 @@ export async function identityLibrary(
           return ready?.password === password ? ready.hash : hashOf(password, cost);
         },
         verify: async ({ hash, password }) => {
-          const { right, stale } = await verified(password, hash, cost);
+          const { right, stale } = await verifyPassword(password, hash, cost);
           // A salt makes the old hash a name of its one record.
           if (stale)
             await database.tables

@@ -22,21 +22,21 @@ const SALT_BYTES = 16;
 /** The hash of a password, as `scrypt$<power of N>$<r>$<p>$<salt>$<key>` with both in base64url. Unicode's forms of one text are equal (NFKC). */
 export async function hashOf(password: string, cost = PASSWORD_COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const key = await derived(password, salt, cost);
+  const key = await deriveKey(password, salt, cost);
   return ['scrypt', cost.power, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
 /** Whether the password is the one; a hash that is damaged belongs to no password. `stale` says that the hash should be made anew. */
-export async function verified(password: string, hash: string, cost = PASSWORD_COST): Promise<{ right: boolean; stale: boolean }> {
-  const stored = parsed(hash);
+export async function verifyPassword(password: string, hash: string, cost = PASSWORD_COST): Promise<{ right: boolean; stale: boolean }> {
+  const stored = parseHash(hash);
   if (!stored) return { right: false, stale: false };
-  const key = await derived(password, stored.salt, stored.cost);
+  const key = await deriveKey(password, stored.salt, stored.cost);
   const right = key.length === stored.key.length && timingSafeEqual(key, stored.key);
-  return { right, stale: right && work(stored.cost) < work(cost) };
+  return { right, stale: right && scryptCost(stored.cost) < scryptCost(cost) };
 }
 
 /** The number of mixes that a cost asks for, by which costs are compared. */
-export function work({ power, r, p }: PasswordCost): number {
+export function scryptCost({ power, r, p }: PasswordCost): number {
   return 2 ** power * r * p;
 }
 
@@ -46,7 +46,7 @@ interface Stored {
   readonly key: Buffer;
 }
 
-function parsed(hash: string): Stored | undefined {
+function parseHash(hash: string): Stored | undefined {
   const ours = /^scrypt\$(\d{2})\$(\d{1,2})\$(\d)\$([\w-]{10,100})\$([\w-]{80,90})$/.exec(hash);
   if (ours) {
     const [, power, r, p, salt, key] = ours;
@@ -68,7 +68,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 
 /** `Failure('busy')` where too many wait already. */
-async function derived(password: string, salt: Buffer | string, { power, r, p }: PasswordCost): Promise<Buffer> {
+async function deriveKey(password: string, salt: Buffer | string, { power, r, p }: PasswordCost): Promise<Buffer> {
   if (waiting.length >= MOST_WAITING)
     throw new Failure('busy', `too many passwords are being checked; try again in ${RETRY_AFTER_S} s`, { retryAfterS: RETRY_AFTER_S });
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -85,4 +85,24 @@ async function derived(password: string, salt: Buffer | string, { power, r, p }:
     if (next) next();
     else running -= 1;
   }
+}
+
+let common: ReadonlySet<string> | undefined;
+
+/** Refuses a password that is too short, too long (before it is hashed) or among some 18,000 that many people take: `Failure('bad_request')`. */
+export async function refuseWeakPassword(password: string): Promise<void> {
+  const characters = [...password].length;
+  if (characters < PASSWORD_LENGTH.least)
+    throw new Failure('bad_request', `a password needs ${PASSWORD_LENGTH.least} characters`, { code: 'password_too_short' });
+  if (characters > PASSWORD_LENGTH.most)
+    throw new Failure('bad_request', `a password may have ${PASSWORD_LENGTH.most} characters`, { code: 'password_too_long' });
+  common ??= await commonPasswords();
+  if (common.has(password.toLowerCase()))
+    throw new Failure('bad_request', 'this password is among the first that others try; take another', { code: 'password_too_common' });
+}
+
+async function commonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const words = (dictionary as Record<string, readonly string[]>)['passwords-common'] ?? [];
+  return new Set(words.filter((word) => word.length >= PASSWORD_LENGTH.least));
 }

@@ -5,7 +5,7 @@ import type { DBAdapter, Where } from 'better-auth/types';
 const SEAL = 'sealed:';
 
 /** What is stored of a session's token: its SHA-256, for a token is random enough to need no key. Who reads the database learns nothing that signs in. */
-export function sealed(token: string): string {
+export function sealToken(token: string): string {
   return token.startsWith(SEAL) ? token : SEAL + createHash('sha256').update(token).digest('base64url');
 }
 
@@ -31,20 +31,20 @@ const METHODS = ['create', 'findOne', 'findMany', 'update', 'updateMany', 'delet
  */
 export function withSealedTokens(adapter: DBAdapter): DBAdapter {
   const own = adapter as unknown as Record<string, Method | undefined>;
-  const wrapped = Object.fromEntries(METHODS.flatMap((name) => (own[name] ? [[name, sealing(own[name].bind(adapter))]] : [])));
+  const wrapped = Object.fromEntries(METHODS.flatMap((name) => (own[name] ? [[name, sealingHook(own[name].bind(adapter))]] : [])));
   const transaction: DBAdapter['transaction'] = (work) => adapter.transaction((inner) => work(withSealedTokens(inner as DBAdapter)));
   return { ...adapter, ...wrapped, transaction } as DBAdapter;
 }
 
-function sealing(method: Method): Method {
+function sealingHook(method: Method): Method {
   return async (query) => {
     if (query.model !== 'session') return method(query);
     const tokens = new Map<unknown, string>();
     const seal = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(seal);
       if (typeof value !== 'string') return value;
-      tokens.set(sealed(value), value);
-      return sealed(value);
+      tokens.set(sealToken(value), value);
+      return sealToken(value);
     };
     const inData = (data: Row): Row => ('token' in data ? { ...data, token: seal(data.token) } : data);
     const opened = (row: unknown): unknown => {

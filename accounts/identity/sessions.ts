@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Ground } from '../ground.js';
-import { isSealed, sealed } from './sealed-tokens.js';
+import type { Ground } from '../database/database.js';
+import { isSealed, sealToken } from './sealed-tokens.js';
 
 /** Who asks. */
 export interface Caller {
@@ -42,7 +42,7 @@ export class Sessions {
    */
   tokensOf(headers: Headers): readonly string[] {
     const bearer = /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
-    const fromBearer = bearer?.includes('.') ? this.#opened(decoded(bearer)) : bearer;
+    const fromBearer = bearer?.includes('.') ? this.#opened(decodeJson(bearer)) : bearer;
     const fromCookies = cookiesOf(headers.get('cookie'), this.#cookie).flatMap((value) => this.#opened(value) ?? []);
     const tokens = fromBearer === undefined ? fromCookies : [fromBearer, ...fromCookies];
     return [...new Set(tokens.filter((token) => !isSealed(token)))].slice(0, MOST_TOKENS);
@@ -76,7 +76,7 @@ export class Sessions {
         'user.banned',
         'user.banExpires',
       ])
-      .where('session.token', '=', sealed(token))
+      .where('session.token', '=', sealToken(token))
       .executeTakeFirst();
     if (!row || momentOf(row.expiresAt) <= this.#ground.now() || isBanned(row, this.#ground.now())) return undefined;
     const { userId, email, name, role, sessionId } = row;
@@ -110,10 +110,10 @@ function cookiesOf(header: string | null, name: string): readonly string[] {
     .split(';')
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => decoded(pair.slice(name.length + 1)));
+    .map((pair) => decodeJson(pair.slice(name.length + 1)));
 }
 
-function decoded(text: string): string {
+function decodeJson(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

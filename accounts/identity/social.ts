@@ -4,7 +4,19 @@ import { addOAuthServerContext, createAuthMiddleware, getOAuthState } from 'bett
 import { type OAuthProvider, verifyProviderIdToken } from 'better-auth/oauth2';
 import type { BetterAuthPlugin } from 'better-auth/types';
 import type { Settings, SocialSettings } from '../config/settings.js';
-import { inTime } from '../in-time.js';
+
+/** The answer, or an `Error` that names who did not give it within `ms` milliseconds. What was asked goes on unheard. */
+export async function withinTime<T>(answer: Promise<T>, ms: number, who: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${who} did not answer within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([answer, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** Seconds that a client secret for Apple is valid; Apple takes at most half a year. */
 const APPLE_SECRET_S = 3600;
@@ -29,7 +41,7 @@ export function boundProviders(): BetterAuthPlugin {
   return {
     id: 'bound-providers',
     init: ({ socialProviders: providers, logger }) => ({
-      context: { socialProviders: providers.map((provider) => bound(provider, (problem) => logger.error(problem))) },
+      context: { socialProviders: providers.map((provider) => boundToNonce(provider, (problem) => logger.error(problem))) },
     }),
     hooks: {
       before: [
@@ -42,8 +54,8 @@ export function boundProviders(): BetterAuthPlugin {
   };
 }
 
-function bound(provider: OAuthProvider, report: (problem: string) => void): OAuthProvider {
-  const soon = <T>(answer: Promise<T>): Promise<T> => inTime(answer, ANSWER_MS, provider.name);
+function boundToNonce(provider: OAuthProvider, report: (problem: string) => void): OAuthProvider {
+  const soon = <T>(answer: Promise<T>): Promise<T> => withinTime(answer, ANSWER_MS, provider.name);
   const rules = BY_ID_TOKEN.has(provider.id) ? provider.idToken : undefined;
   return {
     ...provider,

@@ -2,9 +2,8 @@ import { text as readAll } from 'node:stream/consumers';
 import { Failure } from '../../schemas/errors.js';
 import { type DaemonClient, withDaemon } from '../daemon/client.js';
 import { type Call, numberOf, type ProjectName, type Run, textOf } from '../verb.js';
-import { printAnswer } from './answer.js';
 import { contentOf } from './attachments.js';
-import { Talk } from './talk.js';
+import { printAnswer, Talk } from './talk.js';
 
 /** Talks with a model: one question where words or a pipe bring it, else a conversation. */
 export const run: Run = (call) => converse(call, call.words[0]!, call.words.slice(1));

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { Failure } from '../../schemas/errors.js';
 import type { Call } from '../verb.js';
-import { printAnswer } from './answer.js';
 import { contentOf } from './attachments.js';
-import type { Talk } from './talk.js';
+import { printAnswer, type Talk } from './talk.js';
 
 const HISTORY_LINES = 1000;
 /** Opens and closes a message of several lines. */

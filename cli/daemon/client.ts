@@ -6,7 +6,21 @@ import { Failure, type FailureKind, STATUS_OF_KIND } from '../../schemas/errors.
 import type { Call } from '../verb.js';
 import { type Api, baseOf, keyHeaders, trustOf } from './address.js';
 import { startBehind } from './background.js';
-import { eventDataOf } from './event-data.js';
+
+/** The `data` of each server-sent event of a daemon's answer; comments and empty events are passed over. */
+export async function* eventDataOf(reply: OutboundReply): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of reply.chunks()) {
+    text += decoder.decode(chunk, { stream: true });
+    const frames = text.split('\n\n');
+    text = frames.pop() ?? '';
+    for (const frame of frames) {
+      const data = frame.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []));
+      if (data.length > 0 && data.some((line) => line !== '')) yield data.join('\n');
+    }
+  }
+}
 
 /** What is sent to a daemon. */
 interface Sent {

@@ -8,7 +8,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Diff, DryRunReply, GenerationList, QuestionAnswer } from '../../schemas/generated/core/generations.js';
 import type { ProjectReply } from '../../schemas/generated/core/projects.js';
 import { route, withDaemon } from '../daemon/client.js';
-import { harmless } from '../output.js';
+import { withoutControls } from '../output.js';
 import { type Call, numberOf, type Run, textOf } from '../verb.js';
 
 interface Checked {
@@ -25,17 +25,19 @@ async function checkedFile(path: string): Promise<Checked> {
   return validateConfig(value, String(value.namespace ?? 'default'), String(value.name ?? 'project'));
 }
 
-const told = (problems: readonly Problem[]) => problems.map(({ path, reason }) => ({ path: pathText(path), reason }));
+const problemRows = (problems: readonly Problem[]) => problems.map(({ path, reason }) => ({ path: pathText(path), reason }));
 
 /** Checks a project file, without a daemon. The exit code is 1 where it could not be used. */
 export const validate: Run = async ({ words: [path = ''], out }) => {
   const { errors, warnings } = await checkedFile(path);
   return {
-    result: { file: path, errors: told(errors), warnings: told(warnings) },
+    result: { file: path, errors: problemRows(errors), warnings: problemRows(warnings) },
     isBad: errors.length > 0,
     show: () => {
-      for (const { path: place, reason } of told(errors)) out.line(`${out.style('red', 'wrong')}  ${harmless(`${place}: ${reason}`)}`);
-      for (const { path: place, reason } of told(warnings)) out.line(`${out.style('yellow', 'note')}   ${harmless(`${place}: ${reason}`)}`);
+      for (const { path: place, reason } of problemRows(errors))
+        out.line(`${out.style('red', 'wrong')}  ${withoutControls(`${place}: ${reason}`)}`);
+      for (const { path: place, reason } of problemRows(warnings))
+        out.line(`${out.style('yellow', 'note')}   ${withoutControls(`${place}: ${reason}`)}`);
       if (errors.length === 0) out.line(`${path} can be used`);
     },
   };
@@ -97,7 +99,7 @@ export const generations: Run = (call) =>
 /** An answer with where its passages come from. */
 function answerLine({ response, error, passages }: QuestionAnswer): string {
   const sources = [...new Set(passages.map(({ source, id }) => source ?? id))];
-  return harmless(`${response ?? error ?? ''}${sources.length > 0 ? `  [${sources.join(', ')}]` : ''}`);
+  return withoutControls(`${response ?? error ?? ''}${sources.length > 0 ? `  [${sources.join(', ')}]` : ''}`);
 }
 
 /** Runs recorded chats again, or asks questions, on the settings of a generation, and says which change. The exit code is 1 where a question is answered by neither. */
@@ -114,16 +116,18 @@ export const tryGeneration: Run = (call) =>
       isBad: reply.questions.some(({ now, would }) => now.error !== null && would.error !== null),
       show: () => {
         for (const { query, now, would, differs } of reply.questions) {
-          out.line(out.style('bold', harmless(query)));
+          out.line(out.style('bold', withoutControls(query)));
           out.line(`  now   ${answerLine(now)}`);
           out.line(`  then  ${answerLine(would)}${differs.length > 0 ? `  (${differs.join(', ')})` : ''}`);
         }
         if (reply.runs.length + reply.questions.length === 0)
           return out.line('no chat is recorded that could be run again; chats are recorded where events.content is full');
         for (const { question, recorded, replayed, differs } of reply.runs) {
-          out.line(out.style('bold', harmless(question ?? '(no question)')));
-          out.line(`  was  ${harmless(recorded.response ?? recorded.error ?? '')}`);
-          out.line(`  now  ${harmless(replayed.response ?? replayed.error ?? '')}${differs.length > 0 ? `  (${differs.join(', ')})` : ''}`);
+          out.line(out.style('bold', withoutControls(question ?? '(no question)')));
+          out.line(`  was  ${withoutControls(recorded.response ?? recorded.error ?? '')}`);
+          out.line(
+            `  now  ${withoutControls(replayed.response ?? replayed.error ?? '')}${differs.length > 0 ? `  (${differs.join(', ')})` : ''}`,
+          );
         }
         return out.line(`${reply.changed} of ${reply.runs.length + reply.questions.length} change`);
       },
@@ -144,8 +148,8 @@ export const restoreGeneration: Run = (call) =>
 function show({ out }: Call, differences: readonly { path: string; from?: unknown; to?: unknown }[]): void {
   if (differences.length === 0) out.line('both say the same');
   for (const { path, from: before, to: after } of differences) {
-    out.line(out.style('bold', harmless(path)));
-    if (before !== undefined) out.line(out.style('red', harmless(`- ${JSON.stringify(before)}`)));
-    if (after !== undefined) out.line(out.style('green', harmless(`+ ${JSON.stringify(after)}`)));
+    out.line(out.style('bold', withoutControls(path)));
+    if (before !== undefined) out.line(out.style('red', withoutControls(`- ${JSON.stringify(before)}`)));
+    if (after !== undefined) out.line(out.style('green', withoutControls(`+ ${JSON.stringify(after)}`)));
   }
 }

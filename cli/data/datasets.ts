@@ -7,7 +7,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { ActionReply, DatasetList, DatasetReply, Strategies, UploadReply } from '../../schemas/generated/core/datasets.js';
 import type { Task } from '../../schemas/generated/core/tasks.js';
 import { type DaemonClient, formOf, route, withDaemon } from '../daemon/client.js';
-import { harmless } from '../output.js';
+import { withoutControls } from '../output.js';
 import { type Call, type Run, textOf } from '../verb.js';
 
 const LOOK_AGAIN_MS = 300;
@@ -139,7 +139,7 @@ async function upload(call: Call, daemon: DaemonClient, dataset: string, files: 
     const reply = await daemon.ask<UploadReply>(at, { body, headers });
     replies.push(reply);
     out.endProgress();
-    out.line(`${reply.skipped ? 'known   ' : 'added   '} ${harmless(path)}`);
+    out.line(`${reply.skipped ? 'known   ' : 'added   '} ${withoutControls(path)}`);
   }
   return replies;
 }

@@ -1,6 +1,6 @@
 import type { EventItem, EventList, EventRecord } from '../../schemas/generated/core/events.js';
 import { route, withDaemon } from '../daemon/client.js';
-import { harmless } from '../output.js';
+import { withoutControls } from '../output.js';
 import { type Call, numberOf, type Run, textOf } from '../verb.js';
 
 const SHOWN = 30;
@@ -36,7 +36,7 @@ export const events: Run = (call) =>
     query.delete('limit');
     const print = (item: EventItem): void => {
       const style = STYLES[item.status as keyof typeof STYLES];
-      const text = harmless(rowOf(item).filter(Boolean).join('  '));
+      const text = withoutControls(rowOf(item).filter(Boolean).join('  '));
       out.line(style ? out.style(style, text) : text);
       out.value(item);
     };
@@ -54,8 +54,8 @@ export const showEvent: Run = (call) =>
       show: () => {
         const { out } = call;
         out.line(`${event.event_type} ${event.event_id}: ${event.status}, ${Math.round(event.total_elapsed_time_ms ?? 0)} ms`);
-        if (event.error !== null) out.line(out.style('red', harmless(event.error)));
-        out.line(harmless(JSON.stringify({ data: event.data, steps: event.events }, null, 2)));
+        if (event.error !== null) out.line(out.style('red', withoutControls(event.error)));
+        out.line(withoutControls(JSON.stringify({ data: event.data, steps: event.events }, null, 2)));
       },
     };
   });

@@ -1,6 +1,6 @@
 import type { QueryReply } from '../../schemas/generated/core/rag.js';
 import { route, withDaemon } from '../daemon/client.js';
-import { harmless } from '../output.js';
+import { withoutControls } from '../output.js';
 import { numberOf, type Run, textOf } from '../verb.js';
 
 const SHOWN_CHARS = 400;
@@ -22,8 +22,8 @@ export const query: Run = (call) =>
       show: () => {
         for (const { content, score, metadata } of reply.results) {
           const from = String(metadata.source ?? metadata.filename ?? metadata.file_name ?? 'a document');
-          out.line(out.style('bold', `${score.toFixed(3)}  ${harmless(from)}`));
-          out.line(`${harmless(content.length > SHOWN_CHARS ? `${content.slice(0, SHOWN_CHARS)} ...` : content)}\n`);
+          out.line(out.style('bold', `${score.toFixed(3)}  ${withoutControls(from)}`));
+          out.line(`${withoutControls(content.length > SHOWN_CHARS ? `${content.slice(0, SHOWN_CHARS)} ...` : content)}\n`);
         }
         const found = `${reply.total_results} passages of ${reply.database_used} in ${Math.round(reply.processing_time_ms)} ms`;
         out.line(out.style('dim', reply.results.length === 0 ? 'nothing was found; "quern datasets" shows what is there' : found));

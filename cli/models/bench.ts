@@ -1,6 +1,5 @@
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
-import { figuresValue } from '../chat/answer.js';
-import { type Figures, Talk } from '../chat/talk.js';
+import { type Figures, figuresValue, Talk } from '../chat/talk.js';
 import { withDaemon } from '../daemon/client.js';
 import { numberOf, type Run } from '../verb.js';
 

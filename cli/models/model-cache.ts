@@ -15,8 +15,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { ModelList } from '../../schemas/generated/universal/ollama.js';
 import { type Api, baseOf, keyHeaders, trustOf } from '../daemon/address.js';
-import { failureOf } from '../daemon/client.js';
-import { eventDataOf } from '../daemon/event-data.js';
+import { eventDataOf, failureOf } from '../daemon/client.js';
 
 /** What is shown of a model. */
 export interface ShownModel {
@@ -71,7 +70,7 @@ async function answerOf({ outbound, headers, answerMs }: Asking, base: string, p
 
 /** The keys of the models that the runtime at an address has loaded or is loading; none where no runtime is. */
 async function keysAt(asking: Asking, base: string): Promise<string[]> {
-  const text = await answerOf(asking, base, '/health').catch((error: unknown) => refuseUntold(base, error));
+  const text = await answerOf(asking, base, '/health').catch((error: unknown) => refuseUnknownDaemon(base, error));
   try {
     const { loaded_models: loaded, loading_models: loading } = JSON.parse(text) as Health;
     return [...loaded, ...(loading ?? [])].map(String);
@@ -80,7 +79,7 @@ async function keysAt(asking: Asking, base: string): Promise<string[]> {
   }
 }
 
-function refuseUntold(base: string, cause: unknown): never {
+function refuseUnknownDaemon(base: string, cause: unknown): never {
   if (!(cause instanceof Failure) || cause.kind === 'unauthorized') throw cause;
   const why = `whether a daemon at ${base} needs the model cannot be told: ${cause.message}`;
   throw new Failure('unavailable', `${why} Try again when it answers, or stop it first.`, { cause });
@@ -97,7 +96,7 @@ export async function openModelCache(options: DaemonOptions, answerMs = ANSWER_M
     if (facts.includes('"data_directory"')) return daemonCache(outbound, { core, runtime }, headers);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'unauthorized') throw error;
-    return ownCache(outbound, options, async () => refuseUntold(core, error));
+    return ownCache(outbound, options, async () => refuseUnknownDaemon(core, error));
   }
   // "quern runtime" has models and no core API.
   return ownCache(outbound, options, () => keysAt(asking, runtime));

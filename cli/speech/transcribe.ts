@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Transcription } from '../../schemas/generated/universal/transcriptions.js';
 import { formOf, withDaemon } from '../daemon/client.js';
-import { harmless } from '../output.js';
+import { withoutControls } from '../output.js';
 import { type Run, textOf } from '../verb.js';
 
 /** Formats that the daemon writes as text, ready for a file. */
@@ -29,5 +29,8 @@ export const transcribe: Run = (call) =>
     const { body, headers } = formOf(Object.fromEntries(fields), { field: 'file', name: basename(path), content: createReadStream(path) });
     const at = call.flags.translate === true ? '/v1/audio/translations' : '/v1/audio/transcriptions';
     const text = await (await daemon.reply(at, { api: 'runtime', body, headers: { ...headers, accept: '*/*' } })).text();
-    return { result: call.out.isJson ? (JSON.parse(text) as Transcription) : text, show: () => call.out.line(harmless(text).trimEnd()) };
+    return {
+      result: call.out.isJson ? (JSON.parse(text) as Transcription) : text,
+      show: () => call.out.line(withoutControls(text).trimEnd()),
+    };
   });

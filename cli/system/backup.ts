@@ -5,7 +5,7 @@ import type { Output } from '../output.js';
 import type { Run } from '../verb.js';
 
 /** Shows the file that was worked on last, and how many before. */
-function counted(out: Output): (path: string) => void {
+function countProgress(out: Output): (path: string) => void {
   let count = 0;
   return (path) => {
     count += 1;
@@ -15,7 +15,7 @@ function counted(out: Output): (path: string) => void {
 
 /** Copies the data directory into a new folder below the one that is named, also while a daemon works on it. */
 export const backup: Run = async ({ words: [target = ''], flags, daemon, out }) => {
-  const made = await makeBackup(daemon.dataDir, target, { withModels: flags.models === true, onFile: counted(out) });
+  const made = await makeBackup(daemon.dataDir, target, { withModels: flags.models === true, onFile: countProgress(out) });
   out.endProgress();
   const { path, files, bytes, shared } = made;
   return {
@@ -30,7 +30,7 @@ export const backup: Run = async ({ words: [target = ''], flags, daemon, out }) 
 
 /** Puts a backup in the place of what the data directory holds, which is kept beside it. */
 export const restore: Run = async ({ words: [from = ''], daemon, out }) => {
-  const restored = await restoreBackup(from, daemon.dataDir, counted(out));
+  const restored = await restoreBackup(from, daemon.dataDir, countProgress(out));
   out.endProgress();
   const { files, bytes, aside } = restored;
   return {

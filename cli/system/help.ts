@@ -1,17 +1,20 @@
-import { OPTIONS } from '../../gateway/daemon/options.js';
+import { OPTIONS, VERSION } from '../../gateway/daemon/options.js';
 import { Failure } from '../../schemas/errors.js';
 import { type Call, COMMON_FLAGS, type Flag, optionFlags, type RawVerb, type Run, usageOf, type Verb } from '../verb.js';
+
+/** Prints the version. */
+export const version: Run = async ({ out }) => ({ result: { version: VERSION }, show: () => out.line(`quern ${VERSION}`) });
 
 /** Prints the commands and options, or how one command is used. */
 export const help: Run = async ({ words, out, verbs }) => {
   const name = words.join(' ');
-  if (name === '') return { result: verbs.map(described), show: () => out.line(overview(verbs)) };
+  if (name === '') return { result: verbs.map(describeVerb), show: () => out.line(overview(verbs)) };
   const family = verbs.filter((verb) => verb.name === name || verb.aliases?.includes(name) || verb.name.startsWith(`${name} `));
   if (family.length === 0) throw new Failure('bad_request', `unknown command "${name}": "quern help" lists them.`);
-  return { result: family.map(described), show: () => out.line(family.map(page).join('\n\n')) };
+  return { result: family.map(describeVerb), show: () => out.line(family.map(page).join('\n\n')) };
 };
 
-const described = (verb: Verb | RawVerb) => ({
+const describeVerb = (verb: Verb | RawVerb) => ({
   name: verb.name,
   aliases: verb.aliases ?? [],
   usage: usageOf(verb),
@@ -27,7 +30,7 @@ const described = (verb: Verb | RawVerb) => ({
 const flagsOf = (verb: Verb | RawVerb): Record<string, Flag> =>
   'isRaw' in verb ? {} : { ...verb.flags, ...COMMON_FLAGS, ...optionFlags(verb) };
 
-const aligned = (rows: readonly (readonly [string, string])[]): string[] => {
+const alignColumns = (rows: readonly (readonly [string, string])[]): string[] => {
   const width = 2 + Math.max(...rows.map(([first]) => first.length));
   return rows.map(([first, second]) => `  ${first.padEnd(width)}${second}`);
 };
@@ -42,7 +45,7 @@ function page(verb: Verb | RawVerb): string {
     `${usageOf(verb)}${flags.length > 0 ? ' [FLAGS]' : ''}`,
     `  ${verb.summary}`,
     ...also.map((text) => `  ${text}`),
-    ...aligned(flags),
+    ...alignColumns(flags),
   ].join('\n');
 }
 
@@ -53,7 +56,7 @@ function overview(verbs: Call['verbs']): string {
     'quern: a local AI runtime in one daemon.',
     '',
     'Commands ("quern COMMAND --help" lists the flags of one)',
-    ...aligned(verbs.map((verb) => [usageOf(verb), verb.summary])),
+    ...alignColumns(verbs.map((verb) => [usageOf(verb), verb.summary])),
     '',
     'Commands ask the running daemon and start one where none runs. With --json they print JSON.',
     'Exit codes: 0 done, 1 failed, 2 wrongly used, 3 not found, 4 not allowed, 5 no daemon or no room, try again.',

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../schemas/errors.js';
 import { logFile } from '../daemon/background.js';
-import { harmless } from '../output.js';
+import { withoutControls } from '../output.js';
 import { numberOf, type Run } from '../verb.js';
 
 const LINES = 100;
@@ -46,7 +46,7 @@ export const logs: Run = async (call) => {
   return undefined;
 
   function print(line: string): void {
-    out.line(harmless(line));
+    out.line(withoutControls(line));
     out.value({ line });
   }
 };

@@ -1,4 +1,5 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { encodeString, encodeU32, encodeU64, encodeValue, type GgufMetadata, u32 } from './gguf-values.js';
 import { encodedBytes, encodeTensor, TENSOR_TYPES, type TensorType } from './tensor-types.js';
 
@@ -70,4 +71,28 @@ export function writeGguf(path: string, contents: GgufFile): void {
   } finally {
     closeSync(file);
   }
+}
+
+function newestCodeMs(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  return Math.max(...files.map((name) => statSync(join(folder, name)).mtimeMs));
+}
+
+/**
+ * Writes a generated GGUF file where it is missing or older than the compiled code in `codeFolders`; true where it was
+ * written. It is written under a temporary name of this process and renamed: the final name always holds a whole file,
+ * also when several processes write it at once, and a file in use stays as it was for its user.
+ */
+export function ensureGguf(path: string, codeFolders: readonly string[], make: () => GgufFile): boolean {
+  const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (writtenMs > Math.max(...codeFolders.map(newestCodeMs))) return false;
+  const unfinished = `${path}.${process.pid}.part`;
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    writeGguf(unfinished, make());
+    renameSync(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+  return true;
 }

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { Failure, shownNumber } from '../../schemas/errors.js';
+import { Failure, numberForMessage } from '../../schemas/errors.js';
 
 /** Longest name of anything that becomes part of a path, in characters; `Name` in `schemas/common.json` says the same. */
 export const MAX_NAME_CHARACTERS = 128;
@@ -33,7 +33,7 @@ export function requireName(what: string, text: unknown): string {
 
 /** Shows a foreign value in a message: quoted, control characters escaped, cut at 80 characters. */
 export function quote(value: unknown): string {
-  const text = typeof value === 'number' ? String(shownNumber(value)) : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === 'number' ? String(numberForMessage(value)) : (JSON.stringify(value) ?? String(value));
   return text.length > 80 ? `${text.slice(0, 79)}…"` : text;
 }
 

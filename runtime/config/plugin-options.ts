@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { shownSetting } from '../../schemas/secrets.js';
+import { renderSetting } from '../../schemas/secrets.js';
 import { isObject } from '../base/json.js';
 
 /** One option of a plug-in, as a JSON Schema of one value. Numbers outside their range are clamped; a wrong type or choice is refused. */
@@ -51,7 +51,7 @@ type TypeOf<S> = S extends { enum: readonly (infer E)[] }
 export type OptionValues<S extends OptionShapes> = { readonly [K in keyof S]: ValueOf<S[K]> };
 
 function refuse(name: string, value: unknown, allowed: string): never {
-  throw new Failure('invalid', `${name} is ${shownSetting(name, value)}; it must be ${allowed}.`);
+  throw new Failure('invalid', `${name} is ${renderSetting(name, value)}; it must be ${allowed}.`);
 }
 
 /** Names are matched without regard to case, since configurations write types and algorithms either way. */

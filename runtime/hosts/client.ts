@@ -1,4 +1,4 @@
-import { Failure, reworded } from '../../schemas/errors.js';
+import { Failure, withOtherMessage } from '../../schemas/errors.js';
 import { Gate } from '../base/gate.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
 import { Supervisor } from './supervisor.js';
@@ -62,7 +62,7 @@ export class HostClient<Opened> {
   #named(error: unknown): never {
     if (!(error instanceof Failure && error.kind === 'invalid')) throw error;
     const { name } = this.#parts;
-    throw reworded(error, `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${error.message}`);
+    throw withOtherMessage(error, `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${error.message}`);
   }
 
   async #ask<T>(method: string, body: unknown, signal: AbortSignal): Promise<T> {

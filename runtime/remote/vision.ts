@@ -1,4 +1,4 @@
-import { Failure, reworded } from '../../schemas/errors.js';
+import { Failure, withOtherMessage } from '../../schemas/errors.js';
 import type { DocumentItem } from '../../schemas/generated/universal/documents.js';
 import type { OcrItem, OcrReply } from '../../schemas/generated/universal/ocr.js';
 import { isObject } from '../base/json.js';
@@ -46,7 +46,7 @@ async function encoded(picture: Picture): Promise<string> {
 function renamed(error: unknown, pictures: readonly Picture[]): unknown {
   if (!(error instanceof Failure)) return error;
   const message = error.message.replace(/\bimages\[(\d{1,3})\]/g, (name, index: string) => pictures[Number(index)]?.name ?? name);
-  return message === error.message ? error : reworded(error, message);
+  return message === error.message ? error : withOtherMessage(error, message);
 }
 
 /**

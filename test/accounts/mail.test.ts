@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Accounts, createAccounts } from '../../accounts/accounts.js';
-import { type Mail, mailer } from '../../accounts/mail/mail.js';
+import { type Mail, mailer } from '../../accounts/mail.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { PASSWORD, Visitor } from '../support/accounts/visitor.js';
 

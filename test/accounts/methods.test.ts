@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Accounts, createAccounts } from '../../accounts/accounts.js';
-import { settingsOf } from '../../accounts/config/read.js';
+import { settingsOf } from '../../accounts/config/module-file.js';
 import type { Settings } from '../../accounts/config/settings.js';
 import { openDatabase } from '../../accounts/database/database.js';
-import { type Mail, mailer } from '../../accounts/mail/mail.js';
+import { type Mail, mailer } from '../../accounts/mail.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { StripeStandIn } from '../support/accounts/stripe-stand-in.js';
 import { member, type Reply, Visitor } from '../support/accounts/visitor.js';

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { type Accounts, createAccounts } from '../../accounts/accounts.js';
-import { AccountsClient } from '../../accounts/client/client.js';
+import { AccountsClient } from '../../accounts/client.js';
 import { runCommand } from '../../accounts/commands/command.js';
 import { COMMANDS } from '../../accounts/commands/commands.js';
 import { expressGuard } from '../../accounts/mounts/guards.js';

@@ -16,7 +16,7 @@ export function libsqlSource(address: string, authToken?: string): SqliteSource 
   /** Asks a connection whose modes are set; the client may replace one that has failed. */
   const asked = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     try {
-      ready ??= isFile ? prepared(client) : Promise.resolve();
+      ready ??= isFile ? prepareConnection(client) : Promise.resolve();
       await ready;
       return await work();
     } catch (error) {
@@ -26,12 +26,12 @@ export function libsqlSource(address: string, authToken?: string): SqliteSource 
   };
   return {
     oneAtATime: isFile,
-    run: (statement, parameters) => asked(async () => answer(await client.execute({ sql: statement, args: parameters as InArgs }))),
+    run: (statement, parameters) => asked(async () => queryResult(await client.execute({ sql: statement, args: parameters as InArgs }))),
     begin: () =>
       asked(async () => {
         const transaction = await client.transaction('write');
         return {
-          run: async (statement, parameters) => answer(await transaction.execute({ sql: statement, args: parameters as InArgs })),
+          run: async (statement, parameters) => queryResult(await transaction.execute({ sql: statement, args: parameters as InArgs })),
           commit: () => asked(() => transaction.commit()),
           rollback: () => asked(() => transaction.rollback()),
         };
@@ -43,14 +43,14 @@ export function libsqlSource(address: string, authToken?: string): SqliteSource 
 }
 
 /** The modes of a file that outlive no connection, but for the journal. SQLite's own wait for other processes would hold the event loop. */
-async function prepared(client: Client): Promise<void> {
+async function prepareConnection(client: Client): Promise<void> {
   await client.execute('pragma busy_timeout = 0');
   await client.execute('pragma journal_mode = wal');
   await client.execute('pragma synchronous = full');
   await client.execute('pragma foreign_keys = on');
 }
 
-function answer({ rows, columns, rowsAffected }: ResultSet): StatementAnswer {
+function queryResult({ rows, columns, rowsAffected }: ResultSet): StatementAnswer {
   return {
     rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))),
     changed: rowsAffected,

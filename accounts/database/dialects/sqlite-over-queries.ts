@@ -88,13 +88,15 @@ class StatementsConnection implements DatabaseConnection {
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     if ('batch' in query) return { rows: (await this.#batch(query as Batch)) as Row[] };
     const { sql: statement, parameters } = query;
-    const { rows, changed } = await (this.#transaction ?? this.#source).run(statement, parameters.map(stored));
+    const { rows, changed } = await (this.#transaction ?? this.#source).run(statement, parameters.map(storedValue));
     return { rows: rows as Row[], numAffectedRows: BigInt(changed) };
   }
 
   async #batch({ batch }: Batch): Promise<readonly { changed: number }[]> {
     if (!this.#source.batch) throw new Error('this database takes one statement at a time');
-    const answers = await this.#source.batch(batch.map(({ sql, parameters }) => ({ statement: sql, parameters: parameters.map(stored) })));
+    const answers = await this.#source.batch(
+      batch.map(({ sql, parameters }) => ({ statement: sql, parameters: parameters.map(storedValue) })),
+    );
     return answers.map(({ changed }) => ({ changed }));
   }
 
@@ -115,7 +117,7 @@ class StatementsConnection implements DatabaseConnection {
 }
 
 /** SQLite stores no booleans and no dates. */
-function stored(value: unknown): unknown {
+function storedValue(value: unknown): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return value instanceof Date ? value.toISOString() : (value ?? null);
 }

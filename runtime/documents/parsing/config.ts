@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Parser as ConfiguredParser, ParserType } from '../../../schemas/generated/config/rag.js';
-import { shownSetting } from '../../../schemas/secrets.js';
+import { renderSetting } from '../../../schemas/secrets.js';
 import { isObject } from '../../base/json.js';
 import { strategyOf } from '../chunking/chunk.js';
 import type { ChunkingOptions } from '../chunking/contract.js';
@@ -47,7 +47,7 @@ function checkKinds(type: ParserType, defaults: Metadata, config: Metadata): voi
   for (const [key, standard] of Object.entries(defaults)) {
     if (sameKind(config[key], standard)) continue;
     const allowed = Array.isArray(standard) ? 'a list' : `a ${typeof standard}`;
-    throw new Failure('invalid', `${type}.${key} is ${shownSetting(key, config[key])}; it must be ${allowed}.`);
+    throw new Failure('invalid', `${type}.${key} is ${renderSetting(key, config[key])}; it must be ${allowed}.`);
   }
 }
 

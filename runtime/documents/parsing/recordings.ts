@@ -1,4 +1,4 @@
-import { Failure, reworded } from '../../../schemas/errors.js';
+import { Failure, withOtherMessage } from '../../../schemas/errors.js';
 import { audio } from '../parsers/audio.js';
 import { extensionOf, type SourceFile, type Transcript } from '../parsers/contract.js';
 
@@ -17,6 +17,6 @@ export async function withTranscript(read: ReadRecording, file: SourceFile, sign
     signal.throwIfAborted();
     if (!(error instanceof Failure)) throw error;
     if (error.kind === 'bad_request') throw new Failure('invalid', error.message, { code: error.code, cause: error });
-    throw reworded(error, `${file.name} could not be written down: ${error.message}`);
+    throw withOtherMessage(error, `${file.name} could not be written down: ${error.message}`);
   }
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
-import { shownSetting } from '../../../schemas/secrets.js';
+import { renderSetting } from '../../../schemas/secrets.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Metric } from './contract.js';
@@ -82,7 +82,7 @@ const COLLECTION = /^[a-zA-Z0-9_-]{1,128}$/;
 const MAX_PORT = 65_535;
 
 function refuse(database: string, key: string, value: unknown, allowed: string): never {
-  throw new Failure('invalid', `${key} of the database '${database}' is ${shownSetting(key, value)}; it must be ${allowed}.`);
+  throw new Failure('invalid', `${key} of the database '${database}' is ${renderSetting(key, value)}; it must be ${allowed}.`);
 }
 
 /** The first of some keys that has a value. */

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Failure, type FailureKind, reworded } from '../../../schemas/errors.js';
+import { Failure, type FailureKind, withOtherMessage } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { log } from '../../base/log.js';
 
@@ -237,7 +237,7 @@ export async function* decodedAudio(
     yield* decodeAudio(input, { signal, isRaw: RAW.test(name) });
   } catch (error) {
     if (error instanceof Failure && (error.kind === 'bad_request' || error.kind === 'too_large'))
-      throw reworded(error, `${name}: ${error.message}`);
+      throw withOtherMessage(error, `${name}: ${error.message}`);
     throw error;
   }
 }

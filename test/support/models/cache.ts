@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { puppetModel } from '../../../models/puppet/puppet.js';
-import { ensureGguf } from '../../../models/writers/gguf-cache.js';
 import { f32 } from '../../../models/writers/gguf-values.js';
-import type { GgufFile } from '../../../models/writers/gguf-writer.js';
+import { ensureGguf, type GgufFile } from '../../../models/writers/gguf-writer.js';
 import { PUPPET_CONTEXT, PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from './puppet-scripts.js';
 import { RANDOM_MODELS, randomLlama } from './random-llama.js';
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
-import { type AddonState, installationFindings } from '../../../cli/system/doctor/installation.js';
-import { placeFindings } from '../../../cli/system/doctor/places.js';
-import { type Port, portFindings } from '../../../cli/system/doctor/ports.js';
+import { type AddonState, installationFindings, type Port, placeFindings, portFindings } from '../../../cli/system/doctor.js';
 import type { Finding } from '../../../runtime/machine/machine.js';
 import { type RecordedMachine, recordedMachine } from '../../support/machine-trees.js';
 

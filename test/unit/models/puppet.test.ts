@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { STANDIN_CARD } from '../../../models/built-in.js';
 import { privatePieces } from '../../../models/puppet/pieces.js';
 import { compileProgram, MARKERS, type Next, type Program } from '../../../models/puppet/program.js';
 import { IDLE_THINKING, type Script, type ScriptTable, saidText, type ToolAnswerTable } from '../../../models/puppet/script.js';
-import { STANDIN_CARD } from '../../../models/standin/card.js';
-import { standinModel } from '../../../models/standin/standin.js';
-import { STANDIN_SCRIPTS, STANDIN_TOOL_ANSWERS } from '../../../models/standin/standin-scripts.js';
+import { STANDIN_SCRIPTS, STANDIN_TOOL_ANSWERS, standinModel } from '../../../models/standin/standin.js';
 import { Bpe, splitWords } from '../../../models/writers/bpe.js';
 import { unspell } from '../../../runtime/engines/tokenizers/byte-alphabet.js';
 import { coarsePuppetPath, puppetPath } from '../../support/models/cache.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ensureGguf } from '../../../models/writers/gguf-cache.js';
+import { ensureGguf } from '../../../models/writers/gguf-writer.js';
 import { tinyPath } from '../../support/models/cache.js';
 import { corruptFiles, soundFile } from '../../support/models/corrupt.js';
 import { RANDOM_MODELS, randomLlama, syntheticVocabulary } from '../../support/models/random-llama.js';
@@ -43,7 +43,7 @@ test('a generated file is written once, again when its code is newer, and whole 
   at(1);
   const url = (name: string): string => pathToFileURL(join(import.meta.dirname, '..', '..', '..', name)).href;
   const script =
-    `const { ensureGguf } = await import('${url('models/writers/gguf-cache.js')}');` +
+    `const { ensureGguf } = await import('${url('models/writers/gguf-writer.js')}');` +
     `const { randomLlama, RANDOM_MODELS } = await import('${url('test/support/models/random-llama.js')}');` +
     `ensureGguf(${JSON.stringify(path)}, [${JSON.stringify(code)}], () => randomLlama(RANDOM_MODELS.tiny));`;
   const runs = Array.from({ length: 4 }, () => spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' }));

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { TINY_CARD } from '../../../models/tiny/card.js';
+import { TINY_CARD } from '../../../models/built-in.js';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', '..', 'models', 'tiny');
 const FILE = join(FOLDER, TINY_CARD.file);

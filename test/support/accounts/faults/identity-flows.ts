@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import type { Mail } from '../../../../accounts/mail/mail.js';
+import type { Mail } from '../../../../accounts/mail.js';
 import { PASSWORD, type Visitor } from '../visitor.js';
 import type { Flow } from './flows.js';
 import { type State, visitorOf, type World } from './world.js';

@@ -1,7 +1,7 @@
 import { type Accounts, type AccountsOptions, accountsOn } from '../../../../accounts/accounts.js';
-import { readSettings } from '../../../../accounts/config/read.js';
+import { readSettings } from '../../../../accounts/config/module-file.js';
 import { type Database, databaseOf, driverOf, openDatabase } from '../../../../accounts/database/database.js';
-import type { Mail } from '../../../../accounts/mail/mail.js';
+import type { Mail } from '../../../../accounts/mail.js';
 import { optionsFor, type ReadyDatabase } from '../database-servers.js';
 import type { StripeStandIn } from '../stripe-stand-in.js';
 import { type Reply, Visitor } from '../visitor.js';

@@ -1,5 +1,5 @@
 import type { PlanSettings } from '../config/settings.js';
-import type { Ground } from '../ground.js';
+import type { Ground } from '../database/database.js';
 
 /** Tells of a paid plan that a user has now; undefined for none. */
 export type PaidPlan = (userId: string) => Promise<string | undefined>;

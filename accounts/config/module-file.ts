@@ -1,15 +1,24 @@
 import { createPrivateKey } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { Failure, type FailureItem } from '../../schemas/errors.js';
 import type { ModuleFile, SocialProvider } from '../../schemas/generated/accounts/module.js';
 import { check } from '../../schemas/validate.js';
-import { type Environment, withEnvironment } from './environment.js';
+import { type Environment, secretsOf, withEnvironment } from './environment.js';
 import { nudgeFaults, nudgesOf } from './nudges.js';
-import { secretsOf } from './secrets.js';
 import { type DatabaseSettings, type PlanSettings, type Settings, SOCIAL_PROVIDERS, type SocialSettings } from './settings.js';
 import { unknownKeys } from './unknown-keys.js';
+
+/** Writes the price of one plan into the file, whose comments and order stay. */
+export async function writePrice(config: string, plan: string, priceId: string): Promise<void> {
+  const document = parseDocument(await readFile(config, 'utf8'));
+  const plans = document.toJS().plans as { name: string }[];
+  document.setIn(['plans', plans.findIndex(({ name }) => name === plan), 'payment_price_id'], priceId);
+  const draft = `${config}.${process.pid}.new`;
+  await writeFile(draft, document.toString({ lineWidth: 0 }));
+  await rename(draft, config);
+}
 
 const MAX_FILE_BYTES = 1024 * 1024;
 /** What stands among the plans of a feature for anyone at all, and for anyone who is signed in. */
@@ -23,7 +32,7 @@ export const SIGNED_IN = 'authenticated';
  * beside the file unless given.
  */
 export async function readSettings(file: string | object, environment: Environment, folder?: string): Promise<Settings> {
-  const value = typeof file === 'string' ? await parsed(file) : structuredClone(file);
+  const value = typeof file === 'string' ? await parseModuleFile(file) : structuredClone(file);
   const settings = settingsOf(value, environment);
   const { database } = settings;
   if (database.adapter !== 'sqlite') return settings;
@@ -33,7 +42,7 @@ export async function readSettings(file: string | object, environment: Environme
   return place === undefined ? settings : { ...settings, database: { ...database, url: resolve(place, database.url) } };
 }
 
-async function parsed(path: string): Promise<unknown> {
+async function parseModuleFile(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Failure('not_found', `the module file ${path} cannot be read (${error.code}); "quern accounts init" writes one`);
   });
@@ -47,7 +56,7 @@ async function parsed(path: string): Promise<unknown> {
 /** The settings of a module file's value. */
 export function settingsOf(value: unknown, environment: Environment): Settings {
   const file = check<ModuleFile>('accounts/module#ModuleFile', withEnvironment(value, environment), 'file');
-  refuse(unknownKeys(file));
+  refuseFaults(unknownKeys(file));
   const development = environment.NODE_ENV !== 'production';
   const auth = file.auth ?? {};
   const origin = originOf(auth.server_url ?? environment.AUTH_URL ?? (development ? 'http://localhost:3000' : undefined));
@@ -72,7 +81,7 @@ export function settingsOf(value: unknown, environment: Environment): Settings {
     apiKeys: { enabled: auth.api_keys?.enabled ?? true, prefix: auth.api_keys?.prefix ?? 'sk_' },
     plans,
     defaultPlan: plans[0]!.name,
-    features: inherited(file.features ?? {}, plans),
+    features: inheritFeatures(file.features ?? {}, plans),
     billing: billingOf(file, domain, environment),
     meters: Object.fromEntries(
       Object.entries(file.meters ?? {}).map(([name, meter]) => [
@@ -99,7 +108,7 @@ export function settingsOf(value: unknown, environment: Environment): Settings {
     privateHosts: file.quern?.hosts ?? [],
     development,
   };
-  refuse(faults(settings));
+  refuseFaults(settingsFaults(settings));
   return settings;
 }
 
@@ -170,7 +179,7 @@ function mailOf({ app, auth }: ModuleFile, domain: string, environment: Environm
 }
 
 /** A plan that inherits another has the features of that one too, and of those that it inherits in turn. */
-function inherited(features: Settings['features'], plans: readonly PlanSettings[]): Settings['features'] {
+function inheritFeatures(features: Settings['features'], plans: readonly PlanSettings[]): Settings['features'] {
   const heirs = (name: string, seen: ReadonlySet<string>): string[] =>
     plans
       .filter((plan) => plan.inherits === name && !seen.has(plan.name))
@@ -228,7 +237,7 @@ function billingOf({ billing }: ModuleFile, domain: string, environment: Environ
 }
 
 /** What a schema cannot say: names that must exist, and what belongs together. */
-function* faults(settings: Settings): Generator<FailureItem> {
+function* settingsFaults(settings: Settings): Generator<FailureItem> {
   const { plans, features, meters, seed, database, mail, emailPassword, magicLinkS, emailCode, social, admin, billing } = settings;
   const names = plans.map(({ name }) => name);
   const unknown = (path: (string | number)[], name: string): FailureItem => ({
@@ -297,7 +306,7 @@ function isKeyOfApple(pem: string): boolean {
   }
 }
 
-function refuse(found: Iterable<FailureItem>): void {
+function refuseFaults(found: Iterable<FailureItem>): void {
   const errors = [...found];
   if (errors.length > 0)
     throw new Failure('invalid', `module.yaml: ${errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')}`, { errors });

@@ -1,4 +1,4 @@
-import type { MailSettings } from '../config/settings.js';
+import type { MailSettings } from './config/settings.js';
 
 /** One mail, in plain text. */
 export interface Mail {

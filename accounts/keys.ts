@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
-import { Failure } from '../../schemas/errors.js';
-import type { Tables } from '../database/tables.js';
-import type { Ground } from '../ground.js';
-import type { Attempts } from '../http/attempts.js';
-import { keyedHash, newCredential } from '../http/hashes.js';
-import { isBanned, type Proof, rolesOf } from '../identity/sessions.js';
+import { Failure } from '../schemas/errors.js';
+import type { Ground } from './database/database.js';
+import type { Tables } from './database/tables.js';
+import type { Attempts } from './http/attempts.js';
+import { keyedHash, newCredential } from './http/hashes.js';
+import { isBanned, type Proof, rolesOf } from './identity/sessions.js';
 
 const MOST_KEYS = 100;
 const LAST_USED_MS = 60_000;
@@ -59,7 +59,7 @@ export class Keys {
       lastUsed: null,
     };
     if (!(await this.#added(row))) throw new Failure('conflict', `a user may have ${MOST_KEYS} keys; revoke one first`);
-    return { ...listed(row), key };
+    return { ...keySummary(row), key };
   }
 
   /** Adds a key where its user has fewer than may be, also of many that are added at once; false where there is no room. */
@@ -101,7 +101,7 @@ export class Keys {
       .orderBy('created', 'desc')
       .limit(MOST_KEYS)
       .execute();
-    return rows.map(listed);
+    return rows.map(keySummary);
   }
 
   /** Ends a key of the user; false where the user has none of that id. */
@@ -161,7 +161,7 @@ export class Keys {
   }
 }
 
-function listed(row: Tables['accounts_key']): ListedKey {
+function keySummary(row: Tables['accounts_key']): ListedKey {
   const iso = (at: number | null): string | null => (at === null ? null : new Date(Number(at)).toISOString());
   return {
     id: row.id,
