@@ -4,7 +4,7 @@ import type { DaemonOptions } from '../../gateway/daemon/options.js';
 import { BUILT_IN_MODELS, requireRemovable } from '../../models/built-in.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
-import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
+import type { DownloadEvent } from '../../runtime/models/fetch/download.js';
 import { Hub } from '../../runtime/models/fetch/hub.js';
 import { withSpaceNote } from '../../runtime/models/fetch/space.js';
 import type { ModelPlaces } from '../../runtime/models/find/contract.js';

@@ -2,7 +2,7 @@ import { humanSize } from '../../runtime/base/files.js';
 import { machineOf } from '../../runtime/machine/machine.js';
 import { thisMachine } from '../../runtime/machine/reader.js';
 import { measuredBandwidth, recommendedFor } from '../../runtime/machine/suggestions.js';
-import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
+import type { DownloadEvent } from '../../runtime/models/fetch/download.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Output } from '../output.js';
 import type { Outcome, Run } from '../verb.js';

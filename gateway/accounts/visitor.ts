@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { isName } from '../../runtime/config/names.js';
 import { type FetchRight, withFetchRight } from '../../runtime/models/fetch/on-use.js';
-import { withinModelPlaces } from '../../runtime/models/find/own-places.js';
+import { withinModelPlaces } from '../../runtime/models/find/places.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { NOWHERE, projectsSeen } from '../../runtime/tenants/seen-projects.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';

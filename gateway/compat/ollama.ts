@@ -1,5 +1,5 @@
 import { refuseAdapters } from '../../runtime/completions/settings.js';
-import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
+import type { DownloadEvent } from '../../runtime/models/fetch/download.js';
 import { withSpaceNote } from '../../runtime/models/fetch/space.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';

@@ -6,7 +6,7 @@ import { lookAtMachine } from '../../runtime/machine/look.js';
 import { machineFindings } from '../../runtime/machine/machine.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';
-import { repositoriesOf } from '../../runtime/models/find/aliases.js';
+import { repositoriesOf } from '../../runtime/models/find/names.js';
 import { modelPlaces } from '../../runtime/models/find/places.js';
 import type { LoadedModel as Loaded, Models } from '../../runtime/models/residency/models.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';

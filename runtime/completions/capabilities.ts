@@ -5,9 +5,9 @@ import { addedTexts, chatTemplate } from '../engines/language/onnx/export-files.
 import { fallbackFor, fallbackNote } from '../engines/language/templates/known-templates.js';
 import { otherArchitecture } from '../formats/architecture.js';
 import { chooseFile } from '../formats/gguf-names.js';
-import { aliasOf } from '../models/find/aliases.js';
 import type { FoundRepository } from '../models/find/contract.js';
 import { findLanguage } from '../models/find/language.js';
+import { aliasOf } from '../models/find/names.js';
 import { findRepository, settingsFolder } from '../models/find/repository.js';
 import type { Models } from '../models/residency/models.js';
 

@@ -295,6 +295,19 @@ const NAMED: Scenario[] = [
     { model: 'a', modelfile: `FROM puppet\n${'ADAPTER says-x.gguf\n'.repeat(9)}` },
     { status: 400, contains: ['ADAPTER comes 9 times'] },
   ),
+  create(
+    'of an adapter alone',
+    { model: 'a', from: 'says-x.gguf' },
+    { status: 400, contains: ['that is no whole model', 'this file in \\"lora\\"'] },
+  ),
+  {
+    name: 'an adapter has no second name',
+    method: 'POST',
+    path: '/api/copy',
+    body: { source: 'says-x.gguf', destination: 'a' },
+    status: 400,
+    contains: ['general.type is \\"adapter\\"; that is no whole model'],
+  },
   post('nothing was made', '/api/show', { model: 'a' }, { status: 404 }),
 ];
 

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { lookUp } from '../../runtime/engines/speaking/text/dictionary.js';
-import { byLetters } from '../../runtime/engines/speaking/text/letter-sounds.js';
-import { phonesOf } from '../../runtime/engines/speaking/text/pronounce.js';
+import { byLetters, lookUp, phonesOf } from '../../runtime/engines/speaking/text/pronounce.js';
 import { type Accent, symbolsOf } from '../../runtime/engines/speaking/text/sounds.js';
 
 /** The dictionaries of the text-to-sound program that Kokoro was trained with. */

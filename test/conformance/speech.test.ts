@@ -9,8 +9,7 @@ import { createTransport, dispatch, type Listener } from '../../gateway/http/ind
 import { speechEndpoints } from '../../gateway/universal/speech.js';
 import { speechSockets } from '../../gateway/universal/speech-socket.js';
 import { setLogLevel } from '../../runtime/base/log.js';
-import { openKokoro } from '../../runtime/engines/speaking/kokoro/engine.js';
-import { numbersOf } from '../../runtime/engines/speaking/kokoro/symbols.js';
+import { openKokoro, symbolNumbers } from '../../runtime/engines/speaking/engines/kokoro.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { RemoteSpeech } from '../../runtime/remote/speech.js';
@@ -234,7 +233,7 @@ describe('the files of Kokoro', () => {
           // The symbol before all others has the number 0.
           let frame = framesOf(0);
           let at = 0;
-          const symbols = numbersOf(phrase.script).map((number) => number!);
+          const symbols = symbolNumbers(phrase.script).map((number) => number!);
           const expected = phrase.words.map(({ word, length }) => {
             const own = symbols.slice(at, at + length);
             at += length;

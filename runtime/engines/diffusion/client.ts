@@ -4,7 +4,35 @@ import { defaultThreads } from '../../hosts/memory.js';
 import { Supervisor } from '../../hosts/supervisor.js';
 import type { DiffusionInfo, DiffusionModel, ImageJob, ImageProgress } from '../contracts/images.js';
 import type { EngineStatus, LoadedEngine } from '../contracts/loaded.js';
-import type { GenerateBody, OpenBody, OpenedPipeline, ProgressEvent } from './wire.js';
+import type { ProviderFacts } from '../onnx/contract.js';
+
+/** Asks a fresh host to open a pipeline. */
+export interface OpenBody {
+  /** As the caller named it, and the format of its graphs; null without a wish. */
+  readonly id: string;
+  readonly quantisation: string | null;
+  readonly folder: string;
+  readonly threads: number;
+  readonly provider: string;
+}
+
+/** What an opened pipeline is. */
+export interface OpenedPipeline {
+  readonly scale: number;
+  readonly scheduler: string;
+  readonly devices: ProviderFacts;
+}
+
+/** Asks for images under an id of the caller's choice. */
+export interface GenerateBody {
+  readonly id: number;
+  readonly job: ImageJob;
+}
+
+/** News of a job that runs. */
+export interface ProgressEvent extends ImageProgress {
+  readonly id: number;
+}
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 /** Jobs that one model may have, the running one included. */
@@ -13,7 +41,7 @@ const JOB_LIMIT = 16;
 const PING_INTERVAL_MS = 60_000;
 
 /** What `DiffusionClient.load` needs. */
-export interface DiffusionLoad {
+interface DiffusionLoad {
   readonly name: string;
   /** The name without the format, and the format of its graphs; null without a wish. */
   readonly id: string;

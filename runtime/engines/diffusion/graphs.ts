@@ -1,6 +1,6 @@
 import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
-import { fault, type Json, type PipelineFolder, shown, whole } from './pipeline-folder.js';
+import { type Json, jsonExcerpt, type PipelineFolder, pipelineFault, wholeNumber } from './pipeline-folder.js';
 import type { LatentScale } from './vae.js';
 
 const CHANNEL_LIMIT = 64;
@@ -55,13 +55,13 @@ export function latentFacts(folder: PipelineFolder, network: OnnxSession): Laten
   const vae = folder.json('vae_decoder', 'config.json') ?? folder.json('vae', 'config.json') ?? {};
   const unet = folder.json('unet', 'config.json') ?? {};
   const blocks = vae.block_out_channels;
-  const channels = whole('vae_decoder/config.json', vae, 'latent_channels', CHANNEL_LIMIT, 4);
+  const channels = wholeNumber('vae_decoder/config.json', vae, 'latent_channels', CHANNEL_LIMIT, 4);
   const fixed = network.inputs.find(({ name }) => name === 'sample')?.dims[1];
   const usual = typeof fixed === 'number' && fixed > 0 ? fixed : channels;
   const source = (unet.in_channels ?? null) === null ? network.file : 'unet/config.json';
   return {
     channels,
-    inputs: whole(source, unet, 'in_channels', CHANNEL_LIMIT * 2 + 1, usual),
+    inputs: wholeNumber(source, unet, 'in_channels', CHANNEL_LIMIT * 2 + 1, usual),
     pixels: Array.isArray(blocks) && blocks.length > 0 && blocks.length <= 8 ? 2 ** (blocks.length - 1) : USUAL_SCALE,
     scale: { factor: factorOf(vae), shift: typeof vae.shift_factor === 'number' ? vae.shift_factor : 0 },
   };
@@ -70,5 +70,5 @@ export function latentFacts(folder: PipelineFolder, network: OnnxSession): Laten
 function factorOf(vae: Json): number {
   const factor = vae.scaling_factor ?? USUAL_FACTOR;
   if (typeof factor === 'number' && factor > 0 && Number.isFinite(factor)) return factor;
-  throw fault('vae_decoder/config.json', `has scaling_factor ${shown(factor)}; a number above 0 is needed`);
+  throw pipelineFault('vae_decoder/config.json', `has scaling_factor ${jsonExcerpt(factor)}; a number above 0 is needed`);
 }

@@ -35,16 +35,16 @@ export class NormalNoise {
   /** From 0 up to 1. */
   #unit(): number {
     const s = this.#state;
-    const scrambled = Math.imul(rotated(Math.imul(s[1]!, 5), 7), 9) >>> 0;
+    const scrambled = Math.imul(rotateLeft(Math.imul(s[1]!, 5), 7), 9) >>> 0;
     const shifted = s[1]! << 9;
     s[2]! ^= s[0]!;
     s[3]! ^= s[1]!;
     s[1]! ^= s[2]!;
     s[0]! ^= s[3]!;
     s[2]! ^= shifted;
-    s[3] = rotated(s[3]!, 11);
+    s[3] = rotateLeft(s[3]!, 11);
     return scrambled / 2 ** 32;
   }
 }
 
-const rotated = (word: number, by: number): number => ((word << by) | (word >>> (32 - by))) >>> 0;
+const rotateLeft = (word: number, by: number): number => ((word << by) | (word >>> (32 - by))) >>> 0;

@@ -47,20 +47,20 @@ export class PipelineFolder {
     if (!existsSync(path)) return undefined;
     const limit = names.at(-1)!.includes('vocab') || names.at(-1) === 'tokenizer.json' ? VOCABULARY_BYTES : CONFIG_BYTES;
     const name = names.join('/');
-    if (statSync(path).size > limit) throw fault(name, `is longer than ${limit} bytes`);
+    if (statSync(path).size > limit) throw pipelineFault(name, `is longer than ${limit} bytes`);
     try {
       const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
       if (isObject(content)) return content;
     } catch (cause) {
-      throw fault(name, 'is no JSON', cause);
+      throw pipelineFault(name, 'is no JSON', cause);
     }
-    throw fault(name, 'is no JSON object');
+    throw pipelineFault(name, 'is no JSON object');
   }
 
   text(...names: string[]): string {
     const path = this.path(...names);
-    if (!existsSync(path)) throw fault(names.join('/'), 'is missing');
-    if (statSync(path).size > VOCABULARY_BYTES) throw fault(names.join('/'), `is longer than ${VOCABULARY_BYTES} bytes`);
+    if (!existsSync(path)) throw pipelineFault(names.join('/'), 'is missing');
+    if (statSync(path).size > VOCABULARY_BYTES) throw pipelineFault(names.join('/'), `is longer than ${VOCABULARY_BYTES} bytes`);
     return readFileSync(path, 'utf8');
   }
 
@@ -72,7 +72,7 @@ export class PipelineFolder {
   /** The graph of a part. Throws `invalid` where it is missing. */
   graph(part: string): string {
     const path = this.#graphs.get(part);
-    if (path === undefined) throw fault(`${part}/${GRAPH}.onnx`, 'is missing');
+    if (path === undefined) throw pipelineFault(`${part}/${GRAPH}.onnx`, 'is missing');
     return path;
   }
 
@@ -89,7 +89,7 @@ export class PipelineFolder {
 }
 
 /** The 422 of a pipeline whose files cannot be right. */
-export function fault(file: string, what: string, cause?: unknown): Failure {
+export function pipelineFault(file: string, what: string, cause?: unknown): Failure {
   return new Failure('invalid', `The image model's ${file} ${what}. Get the model again from its source.`, {
     code: 'InvalidModelFile',
     cause,
@@ -105,16 +105,16 @@ export function unsupported(why: string): Failure {
 }
 
 /** A value of a JSON file as messages tell it: lists and objects by their kind alone, however deep they are. */
-export function shown(value: unknown): string {
+export function jsonExcerpt(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   return String(JSON.stringify(value)).slice(0, 80);
 }
 
 /** A whole number of a JSON object, within bounds; `otherwise` where it is absent. */
-export function whole(file: string, object: Json, name: string, most: number, otherwise: number): number {
+export function wholeNumber(file: string, object: Json, name: string, most: number, otherwise: number): number {
   const value = object[name] ?? otherwise;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw fault(file, `has ${name} ${shown(value)}; a whole number from 1 to ${most} is needed`);
+  throw pipelineFault(file, `has ${name} ${jsonExcerpt(value)}; a whole number from 1 to ${most} is needed`);
 }
 
 /** Parts of pipelines of other kinds, as `model_index.json` names them. */

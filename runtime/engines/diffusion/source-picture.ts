@@ -11,17 +11,17 @@ export async function sourcePixels(bytes: Uint8Array, width: number, height: num
 /** Where a picture is changed, 0 to 1 per pixel: where the mask is transparent, else where it is light. */
 export async function maskPixels(bytes: Uint8Array, width: number, height: number): Promise<Float32Array> {
   const picture = { name: 'mask', bytes };
-  return shares((await transparencyMask(picture)) ?? (await decodePicture(picture)), width, height);
+  return maskShares((await transparencyMask(picture)) ?? (await decodePicture(picture)), width, height);
 }
 
 /** Where a picture that has no mask is changed: where it is transparent. Throws `invalid` where it is transparent nowhere. */
 export async function ownMaskPixels(bytes: Uint8Array, width: number, height: number): Promise<Float32Array> {
   const found = await transparencyMask({ name: 'image', bytes });
-  if (found) return shares(found, width, height);
+  if (found) return maskShares(found, width, height);
   throw new Failure('invalid', 'mask is missing, and image is transparent nowhere; send a mask, or an image with transparent places.');
 }
 
-async function shares(picture: Pixels, width: number, height: number): Promise<Float32Array> {
+async function maskShares(picture: Pixels, width: number, height: number): Promise<Float32Array> {
   const { data } = await resamplePixels(picture, width, height);
   return Float32Array.from({ length: width * height }, (_, place) => data[place * 3]! / 255);
 }
@@ -42,7 +42,7 @@ export function maskLatents(
 }
 
 /** The new picture where the mask is, the old one elsewhere. */
-export function composed(made: Pixels, before: Pixels, mask: Float32Array): Pixels {
+export function composePicture(made: Pixels, before: Pixels, mask: Float32Array): Pixels {
   const data = made.data.map((value, at) => {
     const share = mask[Math.floor(at / 3)]!;
     return Math.round(value * share + before.data[at]! * (1 - share));

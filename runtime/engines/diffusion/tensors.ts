@@ -1,23 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OnnxSession, Tensor, TensorType } from '../onnx/contract.js';
-import { float32Of } from '../onnx/float16.js';
-
-/** The float of 16 bits that is nearest; too large ones become infinite. */
-function half(value: number): number {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setFloat32(0, value);
-  const bits = view.getUint32(0);
-  const sign = (bits >>> 16) & 0x8000;
-  const exponent = ((bits >>> 23) & 0xff) - 112;
-  const fraction = bits & 0x7fffff;
-  if (exponent >= 31) return sign | 0x7c00 | (Number.isNaN(value) ? 0x200 : 0);
-  if (exponent <= 0) {
-    if (exponent < -10) return sign;
-    const whole = (fraction | 0x800000) >>> (1 - exponent);
-    return sign | ((whole + 0x1000) >>> 13);
-  }
-  return sign | (((exponent << 23) | fraction) + 0x1000) >>> 13; // biome-ignore format: rounding carries into the exponent
-}
+import { float32Of, numberToHalf } from '../onnx/float16.js';
 
 /** Values as the input of a graph takes them, whatever its number format. */
 export function tensorFor(session: OnnxSession, name: string, dims: readonly number[], values: Float32Array | readonly number[]): Tensor {
@@ -25,7 +8,7 @@ export function tensorFor(session: OnnxSession, name: string, dims: readonly num
   const type = (slot?.type ?? 'float32') as TensorType;
   switch (type) {
     case 'float16':
-      return { type, dims, data: Uint16Array.from(values, half) };
+      return { type, dims, data: Uint16Array.from(values, numberToHalf) };
     case 'int64':
       return { type, dims, data: BigInt64Array.from(values as readonly number[], (value) => BigInt(Math.round(value))) };
     case 'int32':

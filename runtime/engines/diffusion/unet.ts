@@ -1,12 +1,12 @@
 import type { OnnxSession } from '../onnx/contract.js';
-import { fault, unsupported } from './pipeline-folder.js';
+import { pipelineFault, unsupported } from './pipeline-folder.js';
 import { tensorFor, valuesOf } from './tensors.js';
-import type { Embedded } from './text-encoder.js';
+import type { EncodedPrompt } from './text-encoder.js';
 
 /** What the network is told besides the sample. */
 export interface Condition {
   /** Without and with the prompt; the first is absent where nothing is guided. */
-  readonly texts: readonly Embedded[];
+  readonly texts: readonly EncodedPrompt[];
   readonly guidance: number;
   /** The guidance as a vector, where the network takes it. */
   readonly told?: Float32Array | undefined;
@@ -39,11 +39,12 @@ export class Unet {
   constructor(session: OnnxSession) {
     this.#session = session;
     this.#names = new Set(session.inputs.map(({ name }) => name));
-    for (const name of NEEDED) if (!this.#names.has(name)) throw fault(session.file, `has no input ${name}`);
+    for (const name of NEEDED) if (!this.#names.has(name)) throw pipelineFault(session.file, `has no input ${name}`);
     const strange = [...this.#names].filter((name) => !KNOWN.has(name));
     if (strange.length > 0) throw unsupported(`its ${session.file} wants ${strange.slice(0, 4).join(', ')}, which nothing here gives it`);
     const width = this.#toldWidth();
-    if (width > WIDTH_LIMIT) throw fault(session.file, `takes its guidance as ${width} numbers; ${WIDTH_LIMIT} at most are understood`);
+    if (width > WIDTH_LIMIT)
+      throw pipelineFault(session.file, `takes its guidance as ${width} numbers; ${WIDTH_LIMIT} at most are understood`);
   }
 
   /** It is told how strongly to follow the prompt, and needs no second answer without the prompt. */
@@ -52,7 +53,7 @@ export class Unet {
   }
 
   /** A guidance as the network takes it; undefined where it takes none. */
-  told(guidance: number): Float32Array | undefined {
+  guidanceInput(guidance: number): Float32Array | undefined {
     return this.isToldGuidance ? guidanceVector(guidance, this.#toldWidth()) : undefined;
   }
 
@@ -74,19 +75,19 @@ export class Unet {
     sample: Float32Array,
     shape: LatentShape,
     timestep: number,
-    texts: readonly Embedded[],
+    texts: readonly EncodedPrompt[],
     condition: Condition,
   ): Promise<Float32Array> {
     const { channels, height, width } = shape;
     const { extra, sizes, told } = condition;
     const batch = texts.length;
-    const one = extra ? joined([sample, extra]) : sample;
+    const one = extra ? concatFloats([sample, extra]) : sample;
     const all = channels + (extra ? extra.length / (height * width) : 0);
-    const [text] = texts as [Embedded, ...Embedded[]];
+    const [text] = texts as [EncodedPrompt, ...EncodedPrompt[]];
     const session = this.#session;
     const steps = stepDims(session, batch);
     const feeds = {
-      sample: tensorFor(session, 'sample', [batch, all, height, width], joined(texts.map(() => one))),
+      sample: tensorFor(session, 'sample', [batch, all, height, width], concatFloats(texts.map(() => one))),
       timestep: tensorFor(
         session,
         'timestep',
@@ -97,11 +98,11 @@ export class Unet {
         session,
         'encoder_hidden_states',
         [batch, text.length, text.width],
-        joined(texts.map(({ rows }) => rows)),
+        concatFloats(texts.map(({ rows }) => rows)),
       ),
       ...(told
         ? {
-            timestep_cond: tensorFor(session, 'timestep_cond', [batch, told.length], joined(texts.map(() => told))),
+            timestep_cond: tensorFor(session, 'timestep_cond', [batch, told.length], concatFloats(texts.map(() => told))),
           }
         : {}),
       ...(this.#names.has('text_embeds') ? { text_embeds: this.#pooled(texts) } : {}),
@@ -118,7 +119,8 @@ export class Unet {
     };
     const name = session.outputs[0]!.name;
     const { values } = valuesOf(await session.run(feeds, [name]), name, 'network');
-    if (values.length !== batch * sample.length) throw fault(session.file, `gives ${values.length} values for ${batch * sample.length}`);
+    if (values.length !== batch * sample.length)
+      throw pipelineFault(session.file, `gives ${values.length} values for ${batch * sample.length}`);
     return values;
   }
 
@@ -127,12 +129,12 @@ export class Unet {
     return typeof width === 'number' && width > 1 ? width : USUAL_WIDTH;
   }
 
-  #pooled(texts: readonly Embedded[]) {
+  #pooled(texts: readonly EncodedPrompt[]) {
     const vectors = texts.map(({ pooled }) => pooled);
     if (vectors.some((vector) => vector === undefined))
-      throw fault('text encoder', 'gives no vector of the whole text, which the network needs');
+      throw pipelineFault('text encoder', 'gives no vector of the whole text, which the network needs');
     const width = vectors[0]!.length;
-    return tensorFor(this.#session, 'text_embeds', [texts.length, width], joined(vectors as Float32Array[]));
+    return tensorFor(this.#session, 'text_embeds', [texts.length, width], concatFloats(vectors as Float32Array[]));
   }
 }
 
@@ -143,7 +145,7 @@ function stepDims(session: OnnxSession, batch: number): number[] {
 }
 
 /** Arrays one behind the other. */
-export function joined(parts: readonly Float32Array[]): Float32Array {
+export function concatFloats(parts: readonly Float32Array[]): Float32Array {
   const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,6 +1,6 @@
 import type { Pixels } from '../../pictures/picture.js';
 import type { OnnxSession } from '../onnx/contract.js';
-import { fault } from './pipeline-folder.js';
+import { pipelineFault } from './pipeline-folder.js';
 import { tensorFor, valuesOf } from './tensors.js';
 import type { LatentShape } from './unet.js';
 
@@ -23,7 +23,7 @@ export async function decodeLatent(session: OnnxSession, latent: Float32Array, s
   const feeds = { [name]: tensorFor(session, name, [1, shape.channels, shape.height, shape.width], values) };
   const { dims, values: picture } = valuesOf(await session.run(feeds, [output]), output, 'decoder');
   const [, channels, height, width] = dims;
-  if (dims.length !== 4 || channels !== 3) throw fault(session.file, `gives the shape [${dims.join(', ')}]`);
+  if (dims.length !== 4 || channels !== 3) throw pipelineFault(session.file, `gives the shape [${dims.join(', ')}]`);
   const size = height! * width!;
   const data = new Uint8Array(size * 3);
   for (let place = 0; place < size; place += 1) {
@@ -56,7 +56,7 @@ export async function encodePicture(
   const scaledOf = (latent: Float32Array): Float32Array => latent.map((value) => (value - scale.shift) * scale.factor);
   if (dims[1] === channels) return scaledOf(found);
   // Some exports give mean and logarithm of the variance instead of a drawn latent.
-  if (dims[1] !== channels * 2) throw fault(session.file, `gives the shape [${dims.join(', ')}]`);
+  if (dims[1] !== channels * 2) throw pipelineFault(session.file, `gives the shape [${dims.join(', ')}]`);
   const half = found.length / 2;
   const drawn = noise(half);
   const mean = found.subarray(0, half);

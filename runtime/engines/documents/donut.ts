@@ -1,9 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { DocumentAnswer, DocumentField, DocumentQuestion } from '../contracts/documents.js';
-import { type Chosen, meanOf } from '../image-text/greedy.js';
+import { type ChosenToken, meanOf } from '../image-text/decoder.js';
 import type { ImageWriter } from '../image-text/image-writer.js';
-import { type TaggedValue, taggedValues } from './fields.js';
 
 /** Words of a model's name that tell what it was trained to begin with. */
 const STARTS: readonly [word: RegExp, start: string][] = [
@@ -32,7 +31,7 @@ interface Written {
   readonly text: string;
   readonly begin: number;
   readonly ends: readonly number[];
-  readonly chosen: readonly Chosen[];
+  readonly chosen: readonly ChosenToken[];
 }
 
 /** The tokens of what the decoder is begun with. Throws `bad_request` where they leave no position for an answer. */
@@ -66,12 +65,12 @@ export async function askDonut(
   const confidence = meanOf(chosen);
   const text = written.text.slice(start.length).trim();
   const fields = taggedValues(withoutTask(written.text)).filter(({ end }) => end > start.length);
-  if (task === 'vqa') return answered(written, fields, text, confidence);
-  if (task === 'classification') return classified(written, fields, classes, text, confidence);
-  return { confidence, text, fields: fields.map((field) => shown(field, written)) };
+  if (task === 'vqa') return answerFrom(written, fields, text, confidence);
+  if (task === 'classification') return classFrom(written, fields, classes, text, confidence);
+  return { confidence, text, fields: fields.map((field) => fieldOf(field, written)) };
 }
 
-function writtenBy({ tokens, settings }: ImageWriter, start: string, chosen: readonly Chosen[]): Written {
+function writtenBy({ tokens, settings }: ImageWriter, start: string, chosen: readonly ChosenToken[]): Written {
   const kept = chosen.filter(({ id }) => id !== settings.padId);
   const ids = kept.map(({ id }) => id);
   // The end of a token is known only from the whole text up to it: spaces between tokens depend on both.
@@ -84,17 +83,17 @@ function confidenceOf({ start, end }: Pick<TaggedValue, 'start' | 'end'>, { begi
   return meanOf(chosen.filter((_, index) => ends[index]! > start && (ends[index - 1] ?? begin) < end));
 }
 
-function shown(field: TaggedValue, written: Written): DocumentField {
+function fieldOf(field: TaggedValue, written: Written): DocumentField {
   return { key: field.key, value: field.value, confidence: confidenceOf(field, written), bbox: null };
 }
 
-function answered(written: Written, fields: readonly TaggedValue[], text: string, confidence: number): DocumentAnswer {
+function answerFrom(written: Written, fields: readonly TaggedValue[], text: string, confidence: number): DocumentAnswer {
   const field = fields.find(({ key }) => key === 'answer' || key.endsWith('.answer'));
   if (field) return { confidence: confidenceOf(field, written), answer: field.value, text };
   return { confidence, answer: text.replace(/<[^<>]*>/g, ' ').trim(), text };
 }
 
-function classified(
+function classFrom(
   written: Written,
   fields: readonly TaggedValue[],
   classes: readonly { id: number; text: string }[],
@@ -112,4 +111,65 @@ function classified(
   const label = named(classes.find(({ id }) => id === step.id)!.text);
   const scores = Object.fromEntries(classes.map((one, index) => [named(one.text), step.watched[index]!]));
   return { confidence: step.probability, classification: label, classificationScores: scores };
+}
+
+/** A value between tags, and where it stands in the text. */
+interface TaggedValue {
+  /** Tags on the way to it, such as `menu[1].price`. */
+  readonly key: string;
+  readonly value: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const TAG = /<(\/?)s_([^<>]{1,200})>|<sep\/>/g;
+
+const DEPTH_LIMIT = 16;
+
+interface OpenTag {
+  readonly name: string;
+  /** Of the entries that `<sep/>` divides. */
+  readonly entry: number;
+  /** Where the text after the last tag begins. */
+  readonly textStart: number;
+  hasInner: boolean;
+}
+
+/**
+ * The values that a document model writes as `<s_key>value</s_key>`. Groups give their values with the path to them; what `<sep/>` divides is
+ * numbered from its second entry on. A tag that is not closed ends with the group around it.
+ */
+export function taggedValues(text: string): TaggedValue[] {
+  const found: TaggedValue[] = [];
+  const stack: OpenTag[] = [];
+  const take = (end: number): void => {
+    const open = stack.at(-1);
+    if (!open || open.hasInner) return;
+    const raw = text.slice(open.textStart, end);
+    const value = raw.trim();
+    if (value === '') return;
+    const start = open.textStart + raw.indexOf(value);
+    const key = stack.map(({ name, entry }) => (entry > 0 ? `${name}[${entry}]` : name)).join('.');
+    found.push({ key, value, start, end: start + value.length });
+  };
+  for (const match of text.matchAll(TAG)) {
+    const [tag, closing, name] = match;
+    const after = match.index + tag.length;
+    if (name === undefined) {
+      take(match.index);
+      const open = stack.pop();
+      if (open) stack.push({ name: open.name, entry: open.entry + 1, textStart: after, hasInner: false });
+    } else if (closing === '') {
+      const outer = stack.at(-1);
+      if (outer) outer.hasInner = true;
+      if (stack.length < DEPTH_LIMIT) stack.push({ name, entry: 0, textStart: after, hasInner: false });
+    } else {
+      const at = stack.findLastIndex((open) => open.name === name);
+      if (at < 0) continue;
+      take(match.index);
+      stack.length = at;
+    }
+  }
+  take(text.length);
+  return found;
 }

@@ -10,7 +10,7 @@ import { LayoutModel } from './layout.js';
 /** Answers a question about a picture. */
 type Ask = (question: DocumentQuestion, signal: AbortSignal) => Promise<DocumentAnswer>;
 
-async function opened({ name, folder, files, threads }: DocumentFiles): Promise<{ ask: Ask; opened: DocumentOpened }> {
+async function openModel({ name, folder, files, threads }: DocumentFiles): Promise<{ ask: Ask; opened: DocumentOpened }> {
   const options = { threads, provider: 'auto', shapesVary: true };
   const isLayout = isLayoutModel(name);
   const model = isLayout ? await LayoutModel.open(folder, files, options) : await ImageWriter.open(folder, files, options);
@@ -30,7 +30,7 @@ export const openEngine: OpenEngine = () => {
   return {
     async call(method, body, signal) {
       if (method === 'open') {
-        const model = await opened(body as DocumentFiles);
+        const model = await openModel(body as DocumentFiles);
         ask = model.ask;
         return model.opened;
       }

@@ -25,7 +25,7 @@ function slicesOf(texts: readonly string[]): Slice[] {
  * Asks for the texts of one call slice by slice, a few at once, and gives the answers in order. The first failure ends the call; the signal
  * that `ask` gets is aborted then.
  */
-export async function sliced<Reply>(
+export async function askInSlices<Reply>(
   texts: readonly string[],
   signal: AbortSignal,
   ask: (from: number, to: number, signal: AbortSignal) => Promise<Reply>,

@@ -8,7 +8,7 @@ const PAST = 'past_key_values.';
 const PRESENT = 'present.';
 
 /** A text on its way: what the encoder saw, and what the decoder remembers. */
-export interface Writing {
+interface Writing {
   readonly seen: Tensor;
   readonly ids: number[];
   readonly memory: Map<string, Tensor>;
@@ -50,7 +50,7 @@ export class Decoder {
     writing.ids.push(...ids);
     const session = writing.memory.size > 0 ? this.#later! : this.#first;
     const given = writing.memory.size > 0 ? ids : writing.ids;
-    const feeds = Object.fromEntries(session.inputs.map((slot) => [slot.name, feed(session, slot, writing, given)]));
+    const feeds = Object.fromEntries(session.inputs.map((slot) => [slot.name, feedFor(session, slot, writing, given)]));
     const outputs = session.outputs
       .map(({ name }) => name)
       .filter((name) => name === 'logits' || (this.#later && name.startsWith(PRESENT)));
@@ -63,14 +63,14 @@ export class Decoder {
   }
 }
 
-function feed({ file }: OnnxSession, slot: TensorSlot, { seen, memory }: Writing, ids: readonly number[]): Tensor {
+function feedFor({ file }: OnnxSession, slot: TensorSlot, { seen, memory }: Writing, ids: readonly number[]): Tensor {
   const { name } = slot;
   if (name === 'input_ids') return integers(ids, [1, ids.length]);
   if (name === 'encoder_hidden_states') return seen;
   if (name === 'use_cache_branch') return { type: 'bool', dims: [1], data: Uint8Array.of(memory.size > 0 ? 1 : 0) };
   if (name === 'encoder_attention_mask') return ones(seen.dims[1]!);
   if (name === 'attention_mask' || name === 'decoder_attention_mask') return ones(ids.length);
-  if (name.startsWith(PAST)) return memory.get(name) ?? nothing(slot);
+  if (name.startsWith(PAST)) return memory.get(name) ?? emptyMemory(slot);
   throw unknownInput(file, name);
 }
 
@@ -89,7 +89,7 @@ export function integers(values: readonly number[], dims: readonly number[]): Te
 const ones = (count: number): Tensor => integers(new Array<number>(count).fill(1), [1, count]);
 
 /** An empty memory: the batch has one member, and the length is 0. */
-function nothing({ dims, type }: TensorSlot): Tensor {
+function emptyMemory({ dims, type }: TensorSlot): Tensor {
   const shape = dims.map((dim, axis) => (typeof dim === 'number' && dim > 0 ? dim : axis === 0 ? 1 : 0));
   return type === 'float16' ? { type, dims: shape, data: new Uint16Array(0) } : { type: 'float32', dims: shape, data: new Float32Array(0) };
 }
@@ -97,4 +97,52 @@ function nothing({ dims, type }: TensorSlot): Tensor {
 function lastRow({ file }: OnnxSession, logits: Tensor | undefined): Float32Array {
   if (logits?.dims.length !== 3) throw new Failure('invalid', `${file} gives no logits for each token.`, { code: 'InvalidModelFile' });
   return float32Of(logits).slice(-logits.dims[2]!);
+}
+
+/** A token that a decoder chose. */
+export interface ChosenToken {
+  readonly id: number;
+  /** Among all tokens, 0 to 1. */
+  readonly probability: number;
+  /** Of the tokens that were watched, in their order. */
+  readonly watched: readonly number[];
+}
+
+/** When and what a decoder writes. */
+interface GreedyOptions {
+  /** Not empty. */
+  readonly start: readonly number[];
+  readonly endId: number;
+  /** Never chosen. */
+  readonly banned: readonly number[];
+  /** Tokens in all, the start included. */
+  readonly maxLength: number;
+  readonly watch?: readonly number[];
+}
+
+/** The likeliest token each time, until the end token or the length; the end token is not among them. */
+export async function writeGreedily(decoder: Decoder, seen: Tensor, options: GreedyOptions, signal: AbortSignal): Promise<ChosenToken[]> {
+  const { start, endId, banned, maxLength, watch = [] } = options;
+  const writing = decoder.begin(seen);
+  const chosen: ChosenToken[] = [];
+  let next: readonly number[] = start;
+  while (start.length + chosen.length < maxLength) {
+    signal.throwIfAborted();
+    const logits = await decoder.step(writing, next);
+    for (const id of banned) if (id < logits.length) logits[id] = Number.NEGATIVE_INFINITY;
+    let id = 0;
+    for (let at = 1; at < logits.length; at += 1) if (logits[at]! > logits[id]!) id = at;
+    if (id === endId) break;
+    const highest = logits[id]!;
+    let sum = 0;
+    for (const logit of logits) sum += Math.exp(logit - highest);
+    chosen.push({ id, probability: 1 / sum, watched: watch.map((one) => Math.exp(logits[one]! - highest) / sum) });
+    next = [id];
+  }
+  return chosen;
+}
+
+/** The mean probability of tokens; 0 without any. */
+export function meanOf(chosen: readonly Pick<ChosenToken, 'probability'>[]): number {
+  return chosen.length === 0 ? 0 : chosen.reduce((sum, { probability }) => sum + probability, 0) / chosen.length;
 }

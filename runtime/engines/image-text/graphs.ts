@@ -25,11 +25,11 @@ export function decoderGraphs(files: readonly string[]): { first: string | undef
   return { first: graphFiles(files, FIRST)[0], later: graphFiles(files, LATER)[0] };
 }
 
-const held = (files: readonly string[], name: string): string[][] => [graphFiles(files, name)].filter((there) => there.length > 0);
+const graphIfThere = (files: readonly string[], name: string): string[][] => [graphFiles(files, name)].filter((there) => there.length > 0);
 
 /** The files of each graph of a model that writes about a picture, with the decoder in one form. */
 const writerGraphs = (files: readonly string[], wanted: string | null): (readonly string[])[] => [
-  ...held(files, ENCODER),
+  ...graphIfThere(files, ENCODER),
   ...decoderFiles(files, wanted),
 ];
 
@@ -43,6 +43,6 @@ export function writerFiles(files: readonly string[]): string[] {
  * in the best that they share. Throws `not_found` where a graph is not there in the named format.
  */
 export function openedGraphs(id: string, files: readonly string[], quantisation: string | null): string[] {
-  const graphs = isLayoutModel(id) ? held(files, LAYOUT) : writerGraphs(files, quantisation);
+  const graphs = isLayoutModel(id) ? graphIfThere(files, LAYOUT) : writerGraphs(files, quantisation);
   return chooseNamed(id, graphs, quantisation);
 }

@@ -5,12 +5,11 @@ import type { Pixels } from '../../pictures/picture.js';
 import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { fixedSize } from '../onnx/image-input.js';
 import { openSession } from '../onnx/session.js';
-import { Decoder } from './decoder.js';
+import { openTokenizer } from '../tokenizers/open-tokenizer.js';
+import { type ChosenToken, Decoder, meanOf, writeGreedily } from './decoder.js';
 import { encoderInput } from './encoder-input.js';
 import { encoderGraph, writerFiles } from './graphs.js';
-import { type Chosen, meanOf, writeGreedily } from './greedy.js';
 import { type DecoderSettings, decoderSettings, type ImageSettings, imageSettings, readMembers } from './settings.js';
-import { TokenText } from './token-text.js';
 
 const HIDDEN = 'last_hidden_state';
 
@@ -51,7 +50,7 @@ export class ImageWriter {
   }
 
   /** Writes about an image, begun with `start`; probabilities of `watch` come with each token. */
-  async write(pixels: Pixels, start: readonly number[], signal: AbortSignal, watch: readonly number[] = []): Promise<Chosen[]> {
+  async write(pixels: Pixels, start: readonly number[], signal: AbortSignal, watch: readonly number[] = []): Promise<ChosenToken[]> {
     const [input] = this.#encoder.inputs;
     const output = this.#encoder.outputs.find(({ name }) => name === HIDDEN) ?? this.#encoder.outputs[0]!;
     const seen = (await this.#encoder.run({ [input!.name]: await encoderInput(pixels, this.#image) }, [output.name]))[output.name]!;
@@ -80,5 +79,55 @@ export class LineWriter {
   async write(line: Pixels, signal: AbortSignal): Promise<{ text: string; confidence: number }> {
     const chosen = await this.#writer.write(line, [], signal);
     return { text: this.#writer.tokens.plain(chosen.map(({ id }) => id)).trim(), confidence: meanOf(chosen) };
+  }
+}
+
+/** Texts to tokens and back, for models that write. */
+class TokenText {
+  readonly #tokenizer: ReturnType<typeof openTokenizer>;
+  readonly unknownId: number | undefined;
+
+  private constructor(tokenizer: ReturnType<typeof openTokenizer>) {
+    this.#tokenizer = tokenizer;
+    const unknown = tokenizer.model?.unk_token;
+    this.unknownId = unknown === undefined ? undefined : tokenizer.token_to_id(unknown);
+  }
+
+  /** Reads `tokenizer.json` of a folder. Throws `invalid` where it is absent or none. */
+  static async open(folder: string): Promise<TokenText> {
+    const [definition, config = {}] = await Promise.all([
+      readMembers(folder, 'tokenizer.json'),
+      readMembers(folder, 'tokenizer_config.json'),
+    ]);
+    if (!definition)
+      throw new Failure('invalid', 'The model has no tokenizer.json; get it again with all its files.', { code: 'InvalidModelFile' });
+    try {
+      return new TokenText(openTokenizer(definition, config));
+    } catch (cause) {
+      if (cause instanceof Failure) throw cause;
+      throw new Failure('invalid', 'tokenizer.json is not a usable tokenizer; get the model again.', { code: 'InvalidModelFile', cause });
+    }
+  }
+
+  /** Ids of a text; tags that the vocabulary has are one token. */
+  ids(text: string): number[] {
+    return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** The text of tokens, tags included. */
+  text(ids: readonly number[]): string {
+    return ids.length === 0 ? '' : this.#tokenizer.decode([...ids], { skip_special_tokens: false, clean_up_tokenization_spaces: false });
+  }
+
+  /** The text of tokens without those that frame it. */
+  plain(ids: readonly number[]): string {
+    return ids.length === 0 ? '' : this.#tokenizer.decode([...ids], { skip_special_tokens: true });
+  }
+
+  /** Added tokens whose text fits a pattern. */
+  tags(pattern: RegExp): { id: number; text: string }[] {
+    return [...this.#tokenizer.get_added_tokens_decoder()]
+      .map(([id, { content }]) => ({ id, text: content }))
+      .filter(({ text }) => pattern.test(text));
   }
 }

@@ -18,9 +18,8 @@ import type {
   SequenceStates,
 } from '../contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../contracts/loaded.js';
-import { adaptedTag } from './adapted-tag.js';
-import { GenerationFigures } from './figures.js';
-import type { GenerateBody, HostEvent, RestoreBody, SaveBody } from './wire.js';
+import { GenerationMetrics } from './metrics.js';
+import { adaptedTag, type GenerateBody, type HostEvent, type RestoreBody, type SaveBody } from './wire.js';
 
 /** As in the host: a prompt serves one generation within this time. */
 const PROMPT_KEPT_MS = 60_000;
@@ -29,7 +28,7 @@ const ID_LIMIT = 2 ** 31 - 1;
 const LONG_READ_MS = 2_000;
 
 /** A language model of any engine whose host takes the calls and sends the events of `wire.ts`. */
-export interface LanguageParts {
+interface LanguageParts {
   /** The model as the caller named it, for messages. */
   readonly name: string;
   /** Module that exports `openEngine`. */
@@ -145,7 +144,7 @@ export class LanguageClient implements LanguageModel, LoadedEngine {
     this.#nextGeneration = (id % ID_LIMIT) + 1;
     const stream = new EventStream();
     this.#running.set(id, { host, stream });
-    const figures = new GenerationFigures(this.info.name);
+    const figures = new GenerationMetrics(this.info.name);
     try {
       await host.call('generate', { ...request, id, promptId: prepared.promptId } satisfies GenerateBody, signal);
       const reading = new PromptReading(this.info.name);

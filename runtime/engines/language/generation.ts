@@ -8,7 +8,7 @@ import { requireTokens } from './templates/renderer.js';
 const LEAST_LOGPROB = -9999;
 
 /** What a token says. */
-export interface Piece {
+interface Piece {
   /** The token's text where its bytes are whole characters. */
   readonly text: string | undefined;
   readonly bytes: Uint8Array;
@@ -34,13 +34,13 @@ export class TokenTexts {
   }
 
   /** The text of tokens of a vocabulary of that size. Throws `invalid` for one that it does not have. */
-  joined(tokens: Int32Array, vocabularySize: number): string {
+  textOfTokens(tokens: Int32Array, vocabularySize: number): string {
     requireTokens(tokens, vocabularySize);
     return Buffer.concat(Array.from(tokens, (token) => this.of(token).bytes)).toString('utf8');
   }
 
   /** A token as the logprobs list shows it. */
-  shown(token: number, logprob: number): { token: string; logprob: number; bytes: number[] } {
+  tokenWithLogprob(token: number, logprob: number): { token: string; logprob: number; bytes: number[] } {
     const { bytes, text } = this.of(token);
     return { token: text ?? Buffer.from(bytes).toString('utf8'), logprob: Math.max(logprob, LEAST_LOGPROB), bytes: [...bytes] };
   }
@@ -48,8 +48,10 @@ export class TokenTexts {
   /** One row's logprobs: the token's, the count of others, then pairs of token and logprob. */
   logprobs(token: number, values: Float64Array, offset: number): NonNullable<GenerateEvent['logprobs']>[number] {
     const count = values[offset + 1]!;
-    const top = Array.from({ length: count }, (_, index) => this.shown(values[offset + 2 + index * 2]!, values[offset + 3 + index * 2]!));
-    return { ...this.shown(token, values[offset]!), top };
+    const top = Array.from({ length: count }, (_, index) =>
+      this.tokenWithLogprob(values[offset + 2 + index * 2]!, values[offset + 3 + index * 2]!),
+    );
+    return { ...this.tokenWithLogprob(token, values[offset]!), top };
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { WireFailure } from '../../hosts/protocol.js';
 import type { AdapterUse, GenerateEvent, GenerateRequest } from '../contracts/language.js';
 
@@ -28,3 +29,13 @@ export type StepExtra = Pick<GenerateEvent, 'progress' | 'logprobs' | 'finish' |
  * A model that loads sends `progress` (0 to 1) instead.
  */
 export type HostEvent = { progress: number } | { ids: number[]; texts: string[]; tokens: number[]; extras: [number, StepExtra][] };
+
+/** The tag of KV states of texts that are made with these adapters: 16 hex digits, the model's own without any. */
+export function adaptedTag(tag: string, adapters: readonly AdapterUse[]): string {
+  if (adapters.length === 0) return tag;
+  const facts = adapters.map(({ file, stamp, scale }) => [file, stamp, scale].join('\0')).sort();
+  return createHash('sha256')
+    .update(JSON.stringify([tag, facts]))
+    .digest('hex')
+    .slice(0, 16);
+}

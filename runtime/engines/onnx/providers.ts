@@ -32,11 +32,11 @@ export function cpuFacts(requested: string): ProviderFacts | undefined {
   const facts = { requested, available: ['cpu'], used: ['cpu'] };
   if (requested === 'cpu') return { ...facts, why: null };
   const possible = requested === 'auto' ? OF_SYSTEM[process.platform] : undefined;
-  if (!possible || possible.some((name) => present({ name, bundled: false }))) return undefined;
+  if (!possible || possible.some((name) => isInstalled({ name, bundled: false }))) return undefined;
   return { ...facts, why: `no accelerator can be used (${possible.map((name) => `${name} is not installed`).join('; ')})` };
 }
 
-function present({ name, bundled }: Offered): boolean {
+function isInstalled({ name, bundled }: Offered): boolean {
   if (bundled) return true;
   const file = APART[name];
   if (file === undefined) return false;
@@ -55,7 +55,7 @@ export async function chooseProviders<Session>(
 ): Promise<{ session: Session; facts: ProviderFacts }> {
   if (requested !== 'auto' && !KNOWN.includes(requested))
     throw new Failure('bad_request', `device is "${requested}"; give auto, ${KNOWN.slice(0, -1).join(', ')} or ${KNOWN.at(-1)}.`);
-  const available = offered.filter(present).map((one) => one.name);
+  const available = offered.filter(isInstalled).map((one) => one.name);
   const reasons: string[] = [];
   const wanted = requested === 'auto' ? PREFERRED : requested === 'cpu' ? [] : [requested];
   for (const name of wanted) {

@@ -2,14 +2,14 @@ import { Failure } from '../../../schemas/errors.js';
 import type { OpenEngine } from '../../hosts/protocol.js';
 import type { Saying, Sound, VoiceEngine, VoiceFiles, VoiceOpened } from '../contracts/speaking.js';
 import { VOICE_ENGINES, type VoiceEngineName } from './index.js';
-import { stretched, withPause } from './shape.js';
+import { changeSpeed, withPause } from './samples.js';
 
 /** A phrase at a speed that the engine may lack: it is spoken at the nearest that it has, and stretched. */
-async function said(engine: VoiceEngine, saying: Saying): Promise<Sound> {
+async function sayAtSpeed(engine: VoiceEngine, saying: Saying): Promise<Sound> {
   const [least, most] = engine.speeds;
   const speed = Math.min(most, Math.max(least, saying.speed));
   const sound = withPause(await engine.say({ ...saying, speed }), saying.pause / speed);
-  return speed === saying.speed ? sound : stretched(sound, saying.speed / speed);
+  return speed === saying.speed ? sound : changeSpeed(sound, saying.speed / speed);
 }
 
 /** Makes the engine of this process. */
@@ -30,7 +30,7 @@ export const openEngine: OpenEngine = () => {
         const { text, voice } = body as { text: string; voice: string };
         return engine.plan(text, voice);
       }
-      if (method === 'say') return said(engine, body as Saying);
+      if (method === 'say') return sayAtSpeed(engine, body as Saying);
       throw new Failure('internal', `A voice host has no method ${method}.`);
     },
     close: () => engine?.close(),

@@ -1,8 +1,8 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { Failure } from '../../../schemas/errors.js';
 import { BYTE_OF_CHAR } from './byte-alphabet.js';
-import { openTokenizer } from './long-words.js';
 import { longestToken } from './longest-token.js';
+import { openTokenizer } from './open-tokenizer.js';
 
 /** The parts of `tokenizer.json` that are read here. */
 interface Definition {

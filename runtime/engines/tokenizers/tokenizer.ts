@@ -1,6 +1,6 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { Failure } from '../../../schemas/errors.js';
-import { openTokenizer } from './long-words.js';
+import { openTokenizer } from './open-tokenizer.js';
 
 /** Characters that are read per token wanted, before the text is read on: longer texts are cut, and most of a long one is never looked at. */
 const CHARACTERS_PER_TOKEN = 16;
@@ -13,7 +13,7 @@ const PADDING = ['[PAD]', '<pad>', '<|endoftext|>'];
 const PROBES = ['a', 'b'] as const;
 
 /** The tokens of one text without those that frame it. */
-export interface Body {
+interface Body {
   readonly ids: readonly number[];
   /** Their texts as the vocabulary spells them. */
   readonly tokens: readonly string[];
@@ -100,11 +100,11 @@ export class EncoderTokenizer {
   }
 
   /** What `limit` tokens can be kept of, and often more: the beginning of a text, or its end where the tokenizer's files say so. */
-  kept(text: string, limit: number): Body {
+  truncated(text: string, limit: number): Body {
     return this.#keepsEnd ? this.#end(text, limit) : this.body(text, limit);
   }
 
-  /** One text in its frame, what `kept` gave cut to `limit` tokens in all. */
+  /** One text in its frame, what `truncated` gave, cut to `limit` tokens in all. */
   text(kept: Body, limit: number): Encoded {
     const room = Math.max(0, limit - this.framing(false));
     return framed(this.#single, [this.#cut(kept, room)]);

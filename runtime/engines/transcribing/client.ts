@@ -3,21 +3,45 @@ import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { EngineStatus } from '../contracts/loaded.js';
 import type { Heard, Stretch, Transcriber } from '../contracts/transcribing.js';
-import type { SherpaOpenBody, TranscriberOpenBody, TranscriberOpened } from './wire.js';
 
-const WHISPER = new URL('./entry.js', import.meta.url);
-const SHERPA = new URL('./sherpa/entry.js', import.meta.url);
+/** Asks a fresh host to load a Whisper model. */
+export interface TranscriberOpenBody {
+  /** A ggml file, or a folder with a CTranslate2 model. */
+  readonly path: string;
+  readonly form: 'ggml' | 'ctranslate2';
+  /** Where files that were made of CTranslate2 models are kept. */
+  readonly converted: string;
+  readonly threads: number;
+  readonly gpu: boolean;
+}
+
+/** Asks a fresh host to load a model for sherpa-onnx. */
+export interface SherpaOpenBody {
+  /** Absolute. */
+  readonly folder: string;
+  readonly threads: number;
+}
+
+/** What a loaded model is. */
+export interface TranscriberOpened {
+  readonly multilingual: boolean;
+  readonly available: string[];
+  readonly used: string[];
+}
+
+const WHISPER = new URL('./whisper-entry.js', import.meta.url);
+const SHERPA = new URL('./sherpa-entry.js', import.meta.url);
 /** Half a minute of speech may take a large model minutes on a small machine; a host that takes longer is stuck. */
 const HEAR_LIMIT_MS = 15 * 60_000;
 
 /** A Whisper model on disk, and how it is called. */
-export interface WhisperFiles extends Pick<TranscriberOpenBody, 'path' | 'form' | 'converted'> {
+interface WhisperFiles extends Pick<TranscriberOpenBody, 'path' | 'form' | 'converted'> {
   readonly name: string;
   readonly notes: readonly string[];
 }
 
 /** A folder with a model for sherpa-onnx, and how it is called. */
-export interface SherpaFiles extends Pick<SherpaOpenBody, 'folder'> {
+interface SherpaFiles extends Pick<SherpaOpenBody, 'folder'> {
   readonly name: string;
   readonly notes: readonly string[];
 }

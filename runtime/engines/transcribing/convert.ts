@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { badModel, type Variable, withVariables } from './ctranslate2.js';
-import { melFilters } from './mel-filters.js';
-import { BLOCK, fromFloats, toFloats } from './number-forms.js';
+import { LISTEN_RATE } from '../contracts/transcribing.js';
+import { BLOCK, badModel, fromFloats, toFloats, type Variable, withVariables } from './ctranslate2.js';
 
 const MAGIC = 0x67676d6c;
 /** In the head of a file: the large tensors are 16-bit floats, or Q8_0 in its second version. */
@@ -252,3 +251,36 @@ export function convertModel(folder: string, to: string, signal: AbortSignal): P
     return { sizeBytes, sha256: hash.digest('hex') };
   });
 }
+
+/** Frequencies of its spectrum: half of 400 samples, and the constant. */
+const FREQUENCIES = 201;
+
+/** The mel scale of Slaney's Auditory Toolbox (1998): linear to 1 kHz, logarithmic above. */
+const LINEAR_HZ = 200 / 3;
+
+const BREAK_HZ = 1000;
+
+const BREAK_MEL = BREAK_HZ / LINEAR_HZ;
+
+const STEP = Math.log(6.4) / 27;
+
+/** Triangular filters from 0 to 8 kHz, each of area 1: `count` rows of 201 weights. */
+export function melFilters(count: number): Float32Array {
+  const top = melOf(LISTEN_RATE / 2);
+  const edges = Array.from({ length: count + 2 }, (_, i) => hzOf((top * i) / (count + 1)));
+  const filters = new Float32Array(count * FREQUENCIES);
+  for (let i = 0; i < count; i += 1) {
+    const [low, middle, high] = [edges[i]!, edges[i + 1]!, edges[i + 2]!];
+    for (let k = 0; k < FREQUENCIES; k += 1) {
+      const hz = (k * LISTEN_RATE) / 2 / (FREQUENCIES - 1);
+      const rising = (hz - low) / (middle - low);
+      const falling = (high - hz) / (high - middle);
+      filters[i * FREQUENCIES + k] = (Math.max(0, Math.min(rising, falling)) * 2) / (high - low);
+    }
+  }
+  return filters;
+}
+
+const melOf = (hz: number): number => (hz < BREAK_HZ ? hz / LINEAR_HZ : BREAK_MEL + Math.log(hz / BREAK_HZ) / STEP);
+
+const hzOf = (mel: number): number => (mel < BREAK_MEL ? mel * LINEAR_HZ : BREAK_HZ * Math.exp(STEP * (mel - BREAK_MEL)));

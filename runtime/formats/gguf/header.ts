@@ -111,8 +111,7 @@ async function readHeader(path: string): Promise<GgufHeader> {
   const place = shardOf(path);
   if (place && place.index !== 1) return readHeader(shardPath(path, 1));
   const first = await readPart(path);
-  if (first.metadata.get('general.type') === ADAPTER)
-    throw fileFault(file, 'general.type', ADAPTER, 'that is no whole model', 'Name the model that it adapts, and this file in "lora".');
+  refuseAdapter(file, first);
   const shape = readShape(file, first.metadata);
   const vocabulary = await readVocabulary(file, first.metadata);
   const { paths, parts } = await otherShards(path, first);
@@ -181,6 +180,17 @@ function checkTensors(file: string, tables: TensorTable[], shape: ModelShape, vo
   if (!lastBlock) {
     throw fileFault(file, `${shape.architecture}.block_count`, shape.layers, `the file has no tensor of block ${shape.layers - 1}`);
   }
+}
+
+/** Throws `invalid` for a GGUF file that is an adapter and no model; what else is wrong with a file is left to its loading. */
+export async function requireNoAdapter(path: string): Promise<void> {
+  const part = await readPart(path).catch(() => undefined);
+  if (part) refuseAdapter(basename(path), part);
+}
+
+function refuseAdapter(file: string, { metadata }: FilePart): void {
+  if (metadata.get('general.type') === ADAPTER)
+    throw fileFault(file, 'general.type', ADAPTER, 'that is no whole model', 'Name the model that it adapts, and this file in "lora".');
 }
 
 async function cachedHeader(path: string): Promise<GgufHeader> {

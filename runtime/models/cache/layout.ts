@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, readlink, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, link, lstat, mkdir, readlink, rename, rm, rmdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isAlive, readOwner, thisProcess } from '../../hosts/processes.js';
 import { repositoryFolder } from '../find/hub-cache.js';
 
 /** A file of a repository, as the hub lists it. */
@@ -62,6 +64,12 @@ export class RepositoryLayout {
     await utimes(this.locks, now, now);
   }
 
+  /** Removes the folders that `make` made and that hold nothing; whoever writes next makes them anew. */
+  async removeEmpty(): Promise<void> {
+    const inner = ['blobs', 'snapshots', 'refs'].map((name) => join(this.folder, name));
+    for (const folder of [...inner, ...this.everything]) await rmdir(folder).catch(() => undefined);
+  }
+
   /** Whether the whole file is there: its blob, or a copy in the snapshot where the file system has no links. */
   async has(file: RemoteFile, commit: string): Promise<boolean> {
     for (const path of [this.blob(file.etag), join(this.snapshot(commit), ...file.path.split('/'))]) {
@@ -105,4 +113,46 @@ export class RepositoryLayout {
       () => false,
     );
   }
+}
+
+/** How often a lock that another download or process holds is looked at again. */
+const LOOK_AGAIN_MS = 200;
+
+/**
+ * Locks a file for one writer among all downloads and processes, and waits while another has it; the lock of a process that died is taken over.
+ * Returns what gives it back.
+ */
+export async function lockFile(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  await mkdir(dirname(path), { recursive: true });
+  const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  await writeFile(mine, JSON.stringify(thisProcess()));
+  try {
+    while (!(await tryLock(mine, path))) {
+      signal.throwIfAborted();
+      await wait(LOOK_AGAIN_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+    return () => rm(path, { force: true });
+  } finally {
+    await rm(mine, { force: true });
+  }
+}
+
+/** Links our lock into place, and moves the lock of a dead process away first. A process that moved a live one by mistake sees it and puts it back. */
+async function tryLock(mine: string, path: string): Promise<boolean> {
+  const isLinked = await link(mine, path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  if (isLinked) return true;
+  const owner = readOwner(path);
+  if (owner && isAlive(owner)) return false;
+  const stale = `${mine}.stale`;
+  await rename(path, stale).catch(() => undefined);
+  const moved = readOwner(stale);
+  if (moved && isAlive(moved)) await link(stale, path).catch(() => undefined);
+  await rm(stale, { force: true });
+  return false;
 }

@@ -4,8 +4,8 @@ import { holdsModel, isImportanceMatrix, quantisationOf } from '../../formats/gg
 import { formatName } from '../../formats/onnx-names.js';
 import type { ModelPlaces } from '../find/contract.js';
 import { cachedRepositories, filesBelow, snapshotFiles, snapshots } from '../find/hub-cache.js';
-import { ownModels, topFiles } from '../find/own-folders.js';
-import { partOf } from '../find/parts.js';
+import { partOfFile } from '../find/parts.js';
+import { ownModels, topFiles } from '../find/places.js';
 import { RepositoryLayout } from './layout.js';
 
 /** A model on this machine, as listings show it. */
@@ -42,7 +42,7 @@ function quantisationsOf(files: readonly string[]): string[] {
 }
 
 /** Sizes and times of files, each counted once however many names it has. */
-export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: number; modifiedAt: Date }> {
+export async function measureFiles(paths: readonly string[]): Promise<{ sizeBytes: number; modifiedAt: Date }> {
   const real = new Set(await Promise.all(paths.map((path) => realpath(path).catch(() => path))));
   let [sizeBytes, newest] = [0, 0];
   for (const path of real) {
@@ -54,20 +54,20 @@ export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: numb
 }
 
 /** The models of a repository: one, or each of several that have names of their own. */
-async function inHub(cache: string, id: string): Promise<CachedModel[]> {
-  const whole = await wholeInHub(cache, id);
+async function modelsInRepository(cache: string, id: string): Promise<CachedModel[]> {
+  const whole = await repositoryAsModel(cache, id);
   if (!whole) return [];
   const { model, files } = whole;
-  if (!files.some((file) => partOf(id, file) !== undefined)) return [model];
+  if (!files.some((file) => partOfFile(id, file) !== undefined)) return [model];
   const named = new Map<string, string[]>();
   for (const file of files) {
-    const name = partOf(id, file) ?? id;
+    const name = partOfFile(id, file) ?? id;
     named.set(name, [...(named.get(name) ?? []), file]);
   }
-  return Promise.all([...named].map(async ([name, own]) => ({ ...model, id: name, ...(await weigh(own)) })));
+  return Promise.all([...named].map(async ([name, own]) => ({ ...model, id: name, ...(await measureFiles(own)) })));
 }
 
-async function wholeInHub(cache: string, id: string): Promise<{ model: CachedModel; files: readonly string[] } | null> {
+async function repositoryAsModel(cache: string, id: string): Promise<{ model: CachedModel; files: readonly string[] } | null> {
   const { folder } = new RepositoryLayout(cache, id);
   const shown = await Promise.all((await snapshots(folder)).map(async (path) => ({ path, files: await snapshotFiles(path, folder) })));
   const full = shown.filter(({ files }) => files.length > 0);
@@ -81,12 +81,12 @@ async function wholeInHub(cache: string, id: string): Promise<{ model: CachedMod
     quantisations: quantisationsOf(files),
     revisions,
     path: folder,
-    ...(await weigh(files)),
+    ...(await measureFiles(files)),
   };
   return { model, files };
 }
 
-async function inFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
+async function modelOfFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
   const path = isAbsolute(id) ? id : join(places.folder, ...id.split('/'));
   const files = (await filesBelow(path, places.folder)).map((file) => join(path, file));
   return {
@@ -96,11 +96,11 @@ async function inFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
     quantisations: quantisationsOf(files),
     revisions: [],
     path,
-    ...(await weigh(files)),
+    ...(await measureFiles(files)),
   };
 }
 
-async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
+async function modelOfFile(places: ModelPlaces, name: string): Promise<CachedModel> {
   const path = join(places.folder, ...name.split('/'));
   return {
     id: name,
@@ -109,16 +109,16 @@ async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
     quantisations: quantisationsOf([name]),
     revisions: [],
     path,
-    ...(await weigh([path])),
+    ...(await measureFiles([path])),
   };
 }
 
 /** The models on this machine, by whatever program they came: the hub cache, then folders and GGUF files of `{data_dir}/models`. */
 export async function cachedModels(places: ModelPlaces): Promise<CachedModel[]> {
-  const cached = await Promise.all((await cachedRepositories(places.hub)).sort().map((id) => inHub(places.hub, id)));
+  const cached = await Promise.all((await cachedRepositories(places.hub)).sort().map((id) => modelsInRepository(places.hub, id)));
   const { repositories, files } = await ownModels(places.folder);
-  const own = await Promise.all(repositories.map((id) => inFolder(places, id)));
+  const own = await Promise.all(repositories.map((id) => modelOfFolder(places, id)));
   const loose = (await filesBelow(places.folder, places.folder)).filter((file) => !file.includes('/') && GGML.test(file));
-  const single = await Promise.all([...files, ...(await topFiles(places.folder)), ...loose].map((name) => asFile(places, name)));
+  const single = await Promise.all([...files, ...(await topFiles(places.folder)), ...loose].map((name) => modelOfFile(places, name)));
   return [...cached.flat(), ...own, ...single];
 }

@@ -2,14 +2,14 @@ import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { removeLeft } from '../../formats/onnx/outside-weights.js';
-import { repositoriesOf } from '../find/aliases.js';
 import { repositoryFolder, snapshotFiles, snapshots } from '../find/hub-cache.js';
-import { ownPath, WEIGHTS } from '../find/own-folders.js';
+import { repositoriesOf } from '../find/names.js';
 import type { RepositoryPart } from '../find/parts.js';
-import { whisperRepositories } from '../find/whisper.js';
+import { ownPath, WEIGHTS } from '../find/places.js';
+import { whisperRepositories } from '../find/transcriber.js';
 import { RepositoryLayout } from './layout.js';
-import { weigh } from './list.js';
-import { storedFiles, sweepStore } from './shared-store.js';
+import { measureFiles } from './list.js';
+import { storedFiles, sweepStore } from './sweep.js';
 
 /** What the removal of a model took away. */
 export interface Removal {
@@ -21,7 +21,7 @@ export interface Removal {
 }
 
 /** Where models lie. */
-export interface RemovalPlaces {
+interface RemovalPlaces {
   /** The hub cache, from which they are removed. */
   readonly cache: string;
   /** `{data_dir}/models`, from which nothing is removed. */
@@ -29,7 +29,7 @@ export interface RemovalPlaces {
 }
 
 /** What may need a model. */
-export interface Needs {
+interface Needs {
   /** Keys of the models that are loaded or loading, asked for when all else is known. */
   readonly loaded: () => readonly string[];
   /** Ids of the repositories that are being downloaded. */
@@ -50,7 +50,7 @@ async function repositoriesOfOcr(name: string): Promise<string[]> {
 }
 
 /** What of a repository is removed. */
-interface Doomed {
+interface RemovalTarget {
   readonly cache: string;
   readonly layout: RepositoryLayout;
   /** Its folder, all links followed unless the link alone goes. */
@@ -61,7 +61,7 @@ interface Doomed {
  * Whether a loaded model of this cache key (4-runtime-wire 1.2) may have its weights from a repository; its id stands between two colons. Another
  * repository's folder may be a link to the same.
  */
-async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boolean> {
+async function mayUseTarget(key: string, { cache, layout, real }: RemovalTarget): Promise<boolean> {
   const [kind, ...rest] = key.split(':');
   const ids =
     kind === 'ocr' ? await repositoriesOfOcr(rest[0]!) : kind === 'speech' ? whisperRepositories(rest[0]!) : rest.flatMap(repositoriesOf);
@@ -70,9 +70,9 @@ async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boole
 }
 
 /** Throws `conflict` while a model is needed. */
-async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Needs): Promise<void> {
+async function requireUnused(id: string, doomed: RemovalTarget, { loaded, active }: Needs): Promise<void> {
   for (const key of loaded()) {
-    if (!(await isOf(key, doomed))) continue;
+    if (!(await mayUseTarget(key, doomed))) continue;
     throw new Failure('conflict', `Model "${id}" is in memory; "quern stop ${id}" unloads it. Then remove it.`, { code: 'ModelInUse' });
   }
   const fetched = await Promise.all(active.map((one) => realpath(repositoryFolder(doomed.cache, one)).catch(() => null)));
@@ -133,7 +133,7 @@ export async function removeModel(places: RemovalPlaces, repositories: readonly 
     readdir(join(layout.folder, name), { recursive: true, withFileTypes: true }).catch(() => []),
   );
   const everything = (await Promise.all(held)).flat();
-  const { sizeBytes } = await weigh(everything.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)));
+  const { sizeBytes } = await measureFiles(everything.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)));
   const stored = isAlias ? [] : await storedFiles(places.cache, layout.folder);
   await requireUnused(id, { cache: places.cache, layout, real: isAlias ? layout.folder : target }, needs);
   // What shows a model goes before its bytes, so that a removal which is cut short leaves nothing that looks whole. The bytes by name, because the folder
@@ -174,7 +174,7 @@ export async function removePart(places: RemovalPlaces, part: RepositoryPart, ne
       },
     );
   const stored = await storedFiles(cache, layout.folder);
-  const { sizeBytes } = await weigh(own);
+  const { sizeBytes } = await measureFiles(own);
   const real = async (path: string): Promise<string> => realpath(path).catch(() => path);
   const kept = new Set(await Promise.all(others.map(real)));
   for (const path of own) {

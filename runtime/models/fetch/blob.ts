@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
-import type { RemoteFile, RepositoryLayout } from '../cache/layout.js';
-import { claim } from '../cache/lock.js';
+import { lockFile, type RemoteFile, type RepositoryLayout } from '../cache/layout.js';
 import type { HubClient } from './client.js';
-import { Digest, kindOf } from './digest.js';
-import { Flusher } from './flusher.js';
-import { Journal, type Part } from './journal.js';
-import { PartWriter } from './part-writer.js';
-import { isPassing, pause, TRIES } from './retry.js';
+import { isTransient, pauseBeforeTry, TRIES } from './hub-requests.js';
 import { checkFree } from './space.js';
+import { Digest, digestKind, Flusher, Journal, type Part, PartWriter } from './unfinished-file.js';
 
 /** Downloads of one file that may end with the wrong bytes before it is given up. */
 const WHOLE_TRIES = 3;
@@ -22,10 +18,10 @@ const PROGRESS_BYTES = 64 * 1024;
 /** Between two notes of one part in the journal, and between two looks at the free space. */
 const NOTE_BYTES = 8 * 1024 * 1024;
 /** Smaller files are read again at their end, larger ones behind the writing. */
-const ASIDE_BYTES = 4 * 1024 * 1024;
+const DIGEST_BESIDE_BYTES = 4 * 1024 * 1024;
 
 /** A file to bring into the cache. */
-export interface BlobRequest {
+interface BlobRequest {
   readonly client: HubClient;
   readonly layout: RepositoryLayout;
   readonly commit: string;
@@ -74,7 +70,7 @@ class BlobDownload {
   /** Fetches the whole file over one connection, from a server that knows no ranges. */
   async runWhole(signal: AbortSignal): Promise<void> {
     const { file, onBytes } = this.request;
-    await this.#again(file.path, signal, async () => {
+    await this.#withRetries(file.path, signal, async () => {
       onBytes(0);
       let got = 0;
       await this.#read(null, file.sizeBytes, signal, (bytes) => {
@@ -86,7 +82,7 @@ class BlobDownload {
   }
 
   async #part(part: Part, signal: AbortSignal): Promise<void> {
-    await this.#again(this.request.file.path, signal, async () => {
+    await this.#withRetries(this.request.file.path, signal, async () => {
       const before = part.doneBytes;
       const from = part.from + before;
       const isAll = before === 0 && part.sizeBytes === this.request.file.sizeBytes;
@@ -110,7 +106,7 @@ class BlobDownload {
   }
 
   /** Tries again after failures that pass, with pauses; a try that brought bytes makes the count begin anew. */
-  async #again(path: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
+  async #withRetries(path: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     const { onBytes } = this.request;
     for (let tried = 1; ; tried++) {
       const before = this.journal.doneBytes;
@@ -118,12 +114,12 @@ class BlobDownload {
         await act();
         return;
       } catch (error) {
-        if (signal.aborted || !isPassing(error)) throw error;
+        if (signal.aborted || !isTransient(error)) throw error;
         if (this.journal.doneBytes - before >= PROGRESS_BYTES) tried = 1;
         if (tried >= TRIES) throw error;
         log('debug', `${path}: ${error.message} Trying again.`);
         onBytes(this.journal.doneBytes);
-        await pause(tried, this.request.client.settings.pauseMs, error, signal);
+        await pauseBeforeTry(tried, this.request.client.settings.pauseMs, error, signal);
       }
     }
   }
@@ -153,7 +149,7 @@ class BlobDownload {
       }
     } catch (error) {
       // An answer that has come whole may end as it likes.
-      if (left > 0 || !isPassing(error) || error.code === 'DownloadMismatch') throw error;
+      if (left > 0 || !isTransient(error) || error.code === 'DownloadMismatch') throw error;
     } finally {
       reply.discard();
       await writer.end();
@@ -186,17 +182,17 @@ function checkAnswer(
 async function digestOf(handle: FileHandle, file: RemoteFile): Promise<string> {
   const content = Buffer.alloc(file.sizeBytes);
   await handle.read(content, 0, file.sizeBytes, 0);
-  if (kindOf(file.etag) === 'sha256') return createHash('sha256').update(content).digest('hex');
+  if (digestKind(file.etag) === 'sha256') return createHash('sha256').update(content).digest('hex');
   return createHash('sha1').update(`blob ${file.sizeBytes}\0`).update(content).digest('hex');
 }
 
 /** Downloads into the unfinished file and checks it; false, with nothing left of it, where its bytes are not what they should be. */
-async function attempt(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
+async function downloadOnce(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
   const { layout, file } = request;
   const path = layout.incomplete(file.etag);
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666);
   const journal = await Journal.open(`${path}.parts`, file.sizeBytes);
-  const digest = file.sizeBytes > ASIDE_BYTES ? new Digest({ path, kind: kindOf(file.etag), sizeBytes: file.sizeBytes }) : null;
+  const digest = file.sizeBytes > DIGEST_BESIDE_BYTES ? new Digest({ path, kind: digestKind(file.etag), sizeBytes: file.sizeBytes }) : null;
   const flusher = new Flusher(handle);
   try {
     const { size } = await handle.stat();
@@ -237,11 +233,13 @@ async function attempt(request: BlobRequest, signal: AbortSignal): Promise<boole
  */
 export async function fetchBlob(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
   const { layout, file, commit } = request;
-  const release = await claim(layout.lock(file.etag), signal);
+  const release = await lockFile(layout.lock(file.etag), signal);
   try {
+    // Another process may have removed it, empty, with a download that was cancelled.
+    await mkdir(layout.blobs, { recursive: true });
     if (await layout.has(file, commit)) return false;
     for (let tried = 1; tried <= WHOLE_TRIES; tried++) {
-      if (await attempt(request, signal)) return true;
+      if (await downloadOnce(request, signal)) return true;
       request.onBytes(0);
     }
     throw new Failure(

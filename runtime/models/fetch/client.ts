@@ -1,9 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { RemoteFile } from '../cache/layout.js';
-import { Hops, type Landed } from './redirects.js';
-import { refusal } from './refusals.js';
-import { patiently } from './retry.js';
+import { type HubReply, HubRequests, refusalOf, withRetries } from './hub-requests.js';
 import type { HubSettings } from './settings.js';
 
 /** Listings beyond this are no model's. */
@@ -20,12 +18,12 @@ const API = '/api/models/';
 const UNSAFE = /[\u0000-\u001f\u007f\\]/;
 
 /** Bytes of a file, both ends included. */
-export interface ByteRange {
+interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
-const escaped = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+const escapedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 function checkedPath(path: unknown, repository: string): string {
   const isSafe =
@@ -65,16 +63,16 @@ function nextPage(link: string | undefined, from: string): string | null {
 /** Speaks to the model hub: what a repository holds, and the bytes of its files. Failures name the repository and the remedy. */
 export class HubClient {
   readonly settings: HubSettings;
-  readonly #hops: Hops;
+  readonly #hops: HubRequests;
 
   constructor(outbound: Outbound, settings: HubSettings) {
     this.settings = settings;
-    this.#hops = new Hops(outbound, settings);
+    this.#hops = new HubRequests(outbound, settings);
   }
 
   /** The commit that a branch, tag or commit of a repository stands for now. */
   async commit(repository: string, revision: string, signal: AbortSignal): Promise<string> {
-    const url = `${this.settings.endpoint}${API}${escaped(repository)}/revision/${encodeURIComponent(revision)}`;
+    const url = `${this.settings.endpoint}${API}${escapedPath(repository)}/revision/${encodeURIComponent(revision)}`;
     const { body } = await this.#listing(url, repository, signal);
     const { sha } = body as { sha?: unknown };
     if (typeof sha === 'string' && COMMIT.test(sha)) return sha;
@@ -83,7 +81,7 @@ export class HubClient {
 
   /** Every file of a commit, in the order of the listing. */
   async files(repository: string, commit: string, signal: AbortSignal): Promise<RemoteFile[]> {
-    let url: string | null = `${this.settings.endpoint}${API}${escaped(repository)}/tree/${commit}?recursive=true`;
+    let url: string | null = `${this.settings.endpoint}${API}${escapedPath(repository)}/tree/${commit}?recursive=true`;
     const found: RemoteFile[] = [];
     for (let page = 0; url !== null; page++) {
       const { body, link }: { body: unknown; link: string | undefined } = await this.#listing(url, repository, signal);
@@ -98,17 +96,17 @@ export class HubClient {
   }
 
   /** Asks for a file, or a range of it; the caller reads or discards the answer. Throws for any status but 200 and 206. */
-  async open(repository: string, commit: string, file: RemoteFile, range: ByteRange | null, signal: AbortSignal): Promise<Landed> {
+  async open(repository: string, commit: string, file: RemoteFile, range: ByteRange | null, signal: AbortSignal): Promise<HubReply> {
     this.#checkOnline(repository);
     const landed = await this.#hops.send({
-      url: `${this.settings.endpoint}/${escaped(repository)}/resolve/${commit}/${escaped(file.path)}`,
+      url: `${this.settings.endpoint}/${escapedPath(repository)}/resolve/${commit}/${escapedPath(file.path)}`,
       headers: range === null ? {} : { range: `bytes=${range.from}-${range.to}` },
       limits: { headersMs: this.settings.stallMs, idleMs: this.settings.stallMs, totalMs: PART_MS, responseBytes: file.sizeBytes + 1 },
       signal,
     });
     if (landed.reply.status === 200 || landed.reply.status === 206) return landed;
     landed.reply.discard();
-    throw refusal(landed.reply, { repository, path: file.path }, this.settings);
+    throw refusalOf(landed.reply, { repository, path: file.path }, this.settings);
   }
 
   #listing(url: string, repository: string, signal: AbortSignal): Promise<{ body: unknown; link: string | undefined }> {
@@ -119,7 +117,7 @@ export class HubClient {
       const { reply } = await this.#hops.send({ url, limits, signal });
       if (reply.status !== 200) {
         reply.discard();
-        throw refusal(reply, { repository, path: '' }, this.settings);
+        throw refusalOf(reply, { repository, path: '' }, this.settings);
       }
       const text = await reply.text();
       try {
@@ -128,7 +126,7 @@ export class HubClient {
         throw new Failure('unavailable', `The hub's answer about ${repository} is no JSON.`, { code: 'BadResponse', cause });
       }
     };
-    return patiently(act, pauseMs, signal);
+    return withRetries(act, pauseMs, signal);
   }
 
   #checkOnline(repository: string): void {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DigestTask } from './digest.js';
+import type { DigestTask } from './unfinished-file.js';
 
 const { path, kind, sizeBytes } = workerData as DigestTask;
 const hash = createHash(kind === 'git' ? 'sha1' : 'sha256');

@@ -5,8 +5,78 @@ import { log } from '../../base/log.js';
 import type { RemoteFile } from '../cache/layout.js';
 import { fetchBlob } from './blob.js';
 import type { HubClient } from './client.js';
-import { type DownloadEvent, EventQueue } from './events.js';
 import type { DownloadPlan } from './plan.js';
+
+/** What a download tells while it runs; the wire names of 3-core-wire 1.9. */
+export type DownloadEvent =
+  | { event: 'warning'; message: string }
+  | {
+      event: 'init';
+      model_id: string;
+      repository: string;
+      quantization: string | null;
+      selected_file: string;
+      total_size: number;
+      is_gguf: boolean;
+      file_count: number;
+      /** Of the weights, where it is known. */
+      licence?: string;
+    }
+  | { event: 'start'; file: string; total: number }
+  | {
+      event: 'progress';
+      file: string;
+      downloaded: number;
+      total: number;
+      /** 0 to 100, one decimal. */
+      percent: number;
+      bytes_per_sec: number;
+      /** Null while nothing comes. */
+      eta_seconds: number | null;
+      /** Set where nothing has changed since the last event. */
+      keepalive?: true;
+    }
+  | { event: 'cached'; file: string; size: number }
+  | { event: 'end'; file: string; size: number }
+  | { event: 'done'; local_dir: string }
+  | { event: 'complete'; model_name: string }
+  | { event: 'error'; message: string; error: string; status: number };
+
+/** A reader that lags by more than this misses progress, and nothing else. */
+const LAG_LIMIT = 256;
+
+/** The events of one download for one reader, kept until they are read. */
+class EventQueue implements AsyncIterable<DownloadEvent> {
+  #waiting: DownloadEvent[] = [];
+  #wake: (() => void) | undefined;
+  #ended = false;
+
+  add(event: DownloadEvent): void {
+    if (event.event === 'progress' && this.#waiting.length >= LAG_LIMIT) return;
+    this.#waiting.push(event);
+    this.#wake?.();
+  }
+
+  /** What was added is still read. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<DownloadEvent, void, undefined> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next) yield next;
+      else if (this.#ended) return;
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = undefined;
+      }
+    }
+  }
+}
 
 /** Between two progress events of a file. */
 const PROGRESS_MS = 250;
@@ -69,7 +139,7 @@ export class Download {
     try {
       await layout.make();
       for (const file of files) await this.#file(file);
-      const outside = await outsideWeights(this.#plan);
+      const outside = await weightsNamedByGraphs(this.#plan);
       for (const file of outside) await this.#file(file);
       // Shown only now: a snapshot with half of a model must not look like one that can be loaded.
       for (const file of [...files, ...outside]) await layout.show(file, commit);
@@ -169,7 +239,7 @@ export class Rate {
 }
 
 /** The names in a graph that has been fetched, relative to the repository. */
-async function namedBy(graph: RemoteFile, { layout, commit, repository }: DownloadPlan): Promise<string[]> {
+async function filesNamedBy(graph: RemoteFile, { layout, commit, repository }: DownloadPlan): Promise<string[]> {
   const place = [layout.blob(graph.etag), join(layout.snapshot(commit), ...graph.path.split('/'))].find((path) => existsSync(path));
   if (place === undefined) return [];
   const { externalFiles } = await import('../../formats/onnx/graph-file.js');
@@ -186,8 +256,8 @@ async function namedBy(graph: RemoteFile, { layout, commit, repository }: Downlo
  * Files of a repository with weights of graphs that have been fetched, and that the plan does not have: exporters may call them as they like,
  * and only the graph itself tells. Never a file outside the graph's folder.
  */
-async function outsideWeights(plan: DownloadPlan): Promise<RemoteFile[]> {
+async function weightsNamedByGraphs(plan: DownloadPlan): Promise<RemoteFile[]> {
   const graphs = plan.files.filter(({ path }) => /\.onnx$/i.test(path));
-  const named = new Set((await Promise.all(graphs.map((graph) => namedBy(graph, plan)))).flat());
+  const named = new Set((await Promise.all(graphs.map((graph) => filesNamedBy(graph, plan)))).flat());
   return plan.beside.filter(({ path }) => named.has(path));
 }

@@ -1,17 +1,16 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Events } from '../../events/events.js';
+import { type Recording, SERVER_LOG } from '../../events/recording.js';
 import type { Outbound } from '../../net/outbound.js';
 import { type Removal, removeModel, removePart } from '../cache/removal.js';
-import { removeHalves, sweepCache } from '../cache/sweep.js';
-import { repositoriesOf } from '../find/aliases.js';
+import { removeUnfinished, sweepCache } from '../cache/sweep.js';
+import { repositoriesOf } from '../find/names.js';
 import { repositoryPart } from '../find/parts.js';
 import { HubClient } from './client.js';
-import { Download } from './download.js';
-import { DownloadRecord } from './download-record.js';
-import type { DownloadEvent } from './events.js';
-import { type DownloadPlan, planDownload, repositoryName } from './plan.js';
-import { optionsOf, type QuantisationOption } from './quantisation-options.js';
+import { Download, type DownloadEvent } from './download.js';
+import { type DownloadPlan, optionsOf, planDownload, repositoryName } from './plan.js';
+import type { QuantisationOption } from './selection.js';
 import { type HubSettings, hubSettings } from './settings.js';
 import { type Fit, fit } from './space.js';
 
@@ -153,7 +152,7 @@ export class Hub {
     const others = [...this.#running].filter(([key]) => key.startsWith(`${repository}@`)).map(([, download]) => download);
     await Promise.all(others.filter(({ isOpen }) => !isOpen).map(({ finished }) => finished));
     if (others.some(({ isOpen }) => isOpen)) return;
-    await removeHalves(layout, files);
+    await removeUnfinished(layout, files);
   }
 
   /** Begins to remove what downloads that were cut short have left in the cache; see `sweepCache`. */
@@ -193,5 +192,49 @@ export class Hub {
       if (this.#running.get(key) === download) this.#running.delete(key);
     });
     return download;
+  }
+}
+
+/** Files of a download that its event names. */
+const MAX_FILES = 100;
+
+/** The event of one download as one client asked for it. Only its first end counts. */
+class DownloadRecord {
+  readonly #recording: Recording;
+  readonly #plan: DownloadPlan;
+  #files = 0;
+
+  constructor(events: Events, plan: DownloadPlan) {
+    this.#recording = events.begin('download', SERVER_LOG);
+    this.#plan = plan;
+  }
+
+  /** Takes note of what the client is told. */
+  happened(event: DownloadEvent): void {
+    if (event.event === 'done') this.#end();
+    else if (event.event === 'error') this.#end(event.message);
+    else if (event.event === 'end' || event.event === 'cached') {
+      this.#files += 1;
+      const name = event.event === 'end' ? 'file_downloaded' : 'file_cached';
+      if (this.#files <= MAX_FILES) this.#recording.note(name, { file: event.file, size: event.size });
+    }
+  }
+
+  /** The client reads no more. */
+  left(): void {
+    this.#end('The client left before the download was complete; it goes on for others, or when it is asked for again.');
+  }
+
+  #end(error?: string): void {
+    const { name, repository, quantisation, commit, totalBytes, missingBytes, files } = this.#plan;
+    const data = {
+      repository,
+      commit,
+      quantization: quantisation,
+      total_files: files.length,
+      total_bytes: totalBytes,
+      missing_bytes: missingBytes,
+    };
+    this.#recording.end({ model: name, data, ...(error === undefined ? {} : { error }) });
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
 import { humanSize } from '../../base/files.js';
 import { log } from '../../base/log.js';
-import type { DownloadEvent } from './events.js';
+import type { DownloadEvent } from './download.js';
 import type { Hub } from './hub.js';
 import type { DownloadPlan } from './plan.js';
 import { withSpaceNote } from './space.js';
@@ -12,7 +12,7 @@ const MINUTE_S = 60;
 const RETRY_S = { least: 5, most: 60 } as const;
 
 /** How far a fetch is. */
-export type FetchState = 'running' | 'done' | 'failed' | 'cancelled';
+type FetchState = 'running' | 'done' | 'failed' | 'cancelled';
 
 /** One model on its way from the hub. It goes on whoever waits for it, until it is whole, breaks, or is cancelled. */
 export class ModelFetch {
@@ -122,7 +122,7 @@ export class ModelFetch {
       await this.#fetch();
       this.#end('done', undefined);
     } catch (error) {
-      this.#end('failed', explained(this.model, error));
+      this.#end('failed', fetchFailure(this.model, error));
     }
     if (this.#failure) throw this.#failure;
   }
@@ -144,7 +144,7 @@ export class ModelFetch {
     this.#plan = plan;
     let isComplete = false;
     for await (const event of this.#hub.download(withSpaceNote(plan, fit), signal)) {
-      if (event.event === 'error') throw new Failure(kindOf(event.status), event.message, { code: event.error });
+      if (event.event === 'error') throw new Failure(failureKind(event.status), event.message, { code: event.error });
       isComplete ||= event.event === 'complete';
       this.#note(event);
     }
@@ -160,11 +160,11 @@ export class ModelFetch {
   }
 }
 
-const kindOf = (status: number): FailureKind =>
+const failureKind = (status: number): FailureKind =>
   (Object.keys(STATUS_OF_KIND) as FailureKind[]).find((kind) => STATUS_OF_KIND[kind] === status && kind !== 'busy') ?? 'unavailable';
 
 /** What kept a model from coming, with the model's name and what to do. */
-function explained(model: string, error: unknown): Failure {
+function fetchFailure(model: string, error: unknown): Failure {
   if (!(error instanceof Failure)) {
     return new Failure('internal', `${model} is not on this machine, and fetching it broke; the log says why.`, { cause: error });
   }

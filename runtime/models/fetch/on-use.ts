@@ -2,10 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isAbsolute } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { orAborted } from '../../base/loop.js';
-import { wholeId } from '../find/aliases.js';
-import { parseName } from '../find/names.js';
-import { unbound, withinModelPlaces } from '../find/own-places.js';
+import { parseName, wholeId } from '../find/names.js';
 import { repositoryPart } from '../find/parts.js';
+import { withinAnyPlace, withinModelPlaces } from '../find/places.js';
 import type { Hub } from './hub.js';
 import { ModelFetch } from './model-fetch.js';
 
@@ -17,7 +16,7 @@ const AGAIN_MS = 5_000;
 const ENDED_LIMIT = 50;
 
 /** Who needs a model. */
-export interface NeedWish {
+interface NeedWish {
   readonly signal: AbortSignal;
   /** How long a fetch may be waited for; nearly ten minutes unless given, infinite for who can wait. */
   readonly waitMs?: number | undefined;
@@ -53,7 +52,7 @@ const isMissing = (error: unknown, model: string): error is Failure =>
   error instanceof Failure && error.kind === 'not_found' && error.code === 'ModelNotFound' && error.fields?.model === model;
 
 /** The same failure with another sentence. */
-function saying({ kind, message, code, fields }: Failure, sentence: string): Failure {
+function withSentence({ kind, message, code, fields }: Failure, sentence: string): Failure {
   return new Failure(kind, `${message} ${sentence}`, { code, ...(fields ? { fields } : {}) });
 }
 
@@ -79,8 +78,8 @@ export class ModelFetches {
       if (!isMissing(error, model) || !isOnHub(model)) throw error;
       const given = right.getStore() ?? 'all';
       if (given === 'nothing')
-        throw saying(error, 'It was not fetched for this request: pull it first, or ask those who run this machine to.');
-      if (this.#hub.isOffline) throw saying(error, 'It was not fetched, because HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set.');
+        throw withSentence(error, 'It was not fetched for this request: pull it first, or ask those who run this machine to.');
+      if (this.#hub.isOffline) throw withSentence(error, 'It was not fetched, because HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set.');
       await this.#wait(this.#fetchOf(model, given === 'public'), wish);
       return work();
     }
@@ -90,7 +89,7 @@ export class ModelFetches {
   readonly inBackground = <T>(namespace: string, work: () => T): T => {
     const given = this.rightOf(namespace);
     const allowed = (): T => withFetchRight(given, work);
-    return given === 'all' ? unbound(allowed) : withinModelPlaces(allowed);
+    return given === 'all' ? withinAnyPlace(allowed) : withinModelPlaces(allowed);
   };
 
   /** All that run, and the last that ended; the newest first. */

@@ -1,14 +1,15 @@
+import { readlink, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import type { RemoteFile } from '../cache/layout.js';
-import { RepositoryLayout } from '../cache/layout.js';
-import { aliasOf, repositoriesOf, wholeId } from '../find/aliases.js';
-import { parseName } from '../find/names.js';
+import { type RemoteFile, RepositoryLayout } from '../cache/layout.js';
+import { repositoryFolder, snapshotFiles, snapshots } from '../find/hub-cache.js';
+import { aliasOf, parseName, repositoriesOf, wholeId } from '../find/names.js';
 import { type RepositoryPart, repositoryPart } from '../find/parts.js';
 import type { HubClient } from './client.js';
-import { type Selection, select } from './selection.js';
-import { presentFiles, presentModel } from './whole-in-cache.js';
+import { type QuantisationOption, quantisationOptions, type Selection, selectFiles } from './selection.js';
 
 const REVISION = 'main';
+
 const SHOWN_FILES = 5;
 
 /** What a download will fetch, known before it begins. */
@@ -38,6 +39,54 @@ export interface DownloadPlan {
   readonly isPublic?: boolean;
 }
 
+/**
+ * Looks up what downloading a model means: the repository itself where it has weights that run here, else those that the alias table names
+ * for it, in turn; what is whole in the cache where the hub is offline or does not answer. Throws `not_found`, `forbidden`, `invalid` (code
+ * `NoUsableWeights`) or `unavailable`, each with the remedy.
+ */
+export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
+  const part = repositoryPart(name);
+  if (part) return planPart(client, part, signal);
+  const { id, quantisation } = repositoryName(name);
+  let failure: unknown;
+  for (const repository of repositoriesOf(id)) {
+    try {
+      const { commit, files } = await listFiles(client, repository, signal);
+      const selection = selectFiles(repository, files, quantisation);
+      if (selection) return await planOf(client, { name, id, repository, commit, selection });
+      failure ??= noUsableWeights(id, files);
+    } catch (error) {
+      // What holds for the model itself is said, not what is wrong with a stand-in for it.
+      failure ??= error;
+      const present = isHubSilent(error) ? await presentPlan(client, name, error) : undefined;
+      if (present) return present;
+      if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure;
+    }
+  }
+  throw failure;
+}
+
+/**
+ * What a download of a model could be asked for: the forms of its own repository where that has weights that run here, else of the one that
+ * stands in for it. Throws what listing the files throws.
+ */
+export async function optionsOf(client: HubClient, name: string, signal: AbortSignal): Promise<QuantisationOption[]> {
+  const { id } = repositoryName(name);
+  let failure: unknown;
+  for (const repository of repositoriesOf(id)) {
+    try {
+      const options = quantisationOptions((await listFiles(client, repository, signal)).files);
+      if (options.length > 0) return options;
+    } catch (error) {
+      // What holds for the model itself is said, not what is wrong with a stand-in for it.
+      if (repository === id) failure = error;
+      if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure ?? error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return [];
+}
+
 /** The repository of a model by its name. Throws `bad_request` for what names none. */
 export function repositoryName(name: string): { id: string; quantisation: string | null } {
   const { id, quantisation, isPath } = parseName(name);
@@ -48,12 +97,12 @@ export function repositoryName(name: string): { id: string; quantisation: string
 }
 
 /** The files of a repository at its newest commit. */
-export async function listed(client: HubClient, repository: string, signal: AbortSignal): Promise<{ commit: string; files: RemoteFile[] }> {
+async function listFiles(client: HubClient, repository: string, signal: AbortSignal): Promise<{ commit: string; files: RemoteFile[] }> {
   const commit = await client.commit(repository, REVISION, signal);
   return { commit, files: await client.files(repository, commit, signal) };
 }
 
-function nothingRuns(id: string, files: readonly RemoteFile[]): Failure {
+function noUsableWeights(id: string, files: readonly RemoteFile[]): Failure {
   const shown = files.map(({ path }) => path).filter((path) => /\.(?:onnx|safetensors|bin|pt|pth|ckpt|h5|msgpack|tflite)$/i.test(path));
   const what = shown.length > 0 ? `only ${shown.slice(0, SHOWN_FILES).join(', ')}` : 'no weights';
   const made = files.some(({ path }) => path.endsWith('.onnx')) ? ', made for ONNX Runtime GenAI, whose folders are not run here' : '';
@@ -68,7 +117,7 @@ function nothingRuns(id: string, files: readonly RemoteFile[]): Failure {
 }
 
 /** A hub that is not asked, or does not answer, says nothing about what is already here. */
-function isSilent(error: unknown): error is Failure {
+function isHubSilent(error: unknown): error is Failure {
   return error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'timed_out');
 }
 
@@ -76,14 +125,14 @@ function isSilent(error: unknown): error is Failure {
 async function presentPlan(client: HubClient, name: string, why: Failure): Promise<DownloadPlan | undefined> {
   const { id, quantisation } = repositoryName(name);
   for (const repository of repositoriesOf(id)) {
-    const present = await presentModel(client.settings.cache, repository, quantisation);
-    if (present) return asItIs(await planOf(client, { name, id, repository, ...present }), why);
+    const present = await cachedSelection(client.settings.cache, repository, quantisation);
+    if (present) return planAsCached(await planOf(client, { name, id, repository, ...present }), why);
   }
   return undefined;
 }
 
 /** A plan of what is in the cache; what a branch stands for is the hub's to say. */
-function asItIs(plan: DownloadPlan, why: Failure): DownloadPlan {
+function planAsCached(plan: DownloadPlan, why: Failure): DownloadPlan {
   const reason = why.code === 'HubOffline' ? 'HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set' : 'the hub does not answer';
   return { ...plan, revision: plan.commit, notes: [`${plan.name} is in the cache and taken as it is, because ${reason}.`] };
 }
@@ -96,7 +145,7 @@ async function planPart(client: HubClient, part: RepositoryPart, signal: AbortSi
     return planOf(client, { name, id: repository, repository, commit, selection }).then((plan) => ({ ...plan, licence }));
   };
   try {
-    const { commit, files } = await listed(client, repository, signal);
+    const { commit, files } = await listFiles(client, repository, signal);
     const found = wanted.map((path) => {
       const file = files.find((one) => one.path === path);
       if (file) return file;
@@ -104,37 +153,10 @@ async function planPart(client: HubClient, part: RepositoryPart, signal: AbortSi
     });
     return await planned(commit, found);
   } catch (error) {
-    const present = isSilent(error) ? await presentFiles(client.settings.cache, repository, wanted) : undefined;
+    const present = isHubSilent(error) ? await cachedFiles(client.settings.cache, repository, wanted) : undefined;
     if (!present) throw error;
-    return asItIs(await planned(present.commit, present.files), error as Failure);
+    return planAsCached(await planned(present.commit, present.files), error as Failure);
   }
-}
-
-/**
- * Looks up what downloading a model means: the repository itself where it has weights that run here, else those that the alias table names
- * for it, in turn; what is whole in the cache where the hub is offline or does not answer. Throws `not_found`, `forbidden`, `invalid` (code
- * `NoUsableWeights`) or `unavailable`, each with the remedy.
- */
-export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
-  const part = repositoryPart(name);
-  if (part) return planPart(client, part, signal);
-  const { id, quantisation } = repositoryName(name);
-  let failure: unknown;
-  for (const repository of repositoriesOf(id)) {
-    try {
-      const { commit, files } = await listed(client, repository, signal);
-      const selection = select(repository, files, quantisation);
-      if (selection) return await planOf(client, { name, id, repository, commit, selection });
-      failure ??= nothingRuns(id, files);
-    } catch (error) {
-      // What holds for the model itself is said, not what is wrong with a stand-in for it.
-      failure ??= error;
-      const present = isSilent(error) ? await presentPlan(client, name, error) : undefined;
-      if (present) return present;
-      if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure;
-    }
-  }
-  throw failure;
 }
 
 async function planOf(
@@ -162,4 +184,75 @@ async function planOf(
     licence: aliasOf(found.id)?.facts.licence ?? null,
     notes: [...alias, ...(selection.note === null ? [] : [selection.note])],
   };
+}
+
+/** A model that is whole in the cache. */
+interface CachedSelection {
+  readonly commit: string;
+  readonly selection: Selection;
+}
+
+/**
+ * What of a repository in the cache can be run without asking the hub: from the newest snapshot that has all of it, in just the
+ * quantisation that is wanted. Undefined where nothing is.
+ */
+async function cachedSelection(cache: string, repository: string, quantisation: string | null): Promise<CachedSelection | undefined> {
+  const folder = repositoryFolder(cache, repository);
+  for (const snapshot of await snapshots(folder)) {
+    const files = await Promise.all((await snapshotFiles(snapshot, folder)).map((path) => listedFile(snapshot, path)));
+    const selection = selectCached(repository, files, quantisation);
+    if (selection && selection.note === null && (await isWhole(snapshot, files, selection)))
+      return { commit: basename(snapshot), selection };
+  }
+  return undefined;
+}
+
+/** Files of a repository in the cache, from the newest snapshot that has all of them; undefined where none has. */
+async function cachedFiles(
+  cache: string,
+  repository: string,
+  paths: readonly string[],
+): Promise<{ readonly commit: string; readonly files: readonly RemoteFile[] } | undefined> {
+  const folder = repositoryFolder(cache, repository);
+  for (const snapshot of await snapshots(folder)) {
+    const there = new Set(await snapshotFiles(snapshot, folder));
+    if (!paths.every((path) => there.has(path))) continue;
+    return { commit: basename(snapshot), files: await Promise.all(paths.map((path) => listedFile(snapshot, path))) };
+  }
+  return undefined;
+}
+
+/** What would be fetched of these files; nothing where they lack a part. */
+function selectCached(repository: string, files: readonly RemoteFile[], quantisation: string | null): Selection | null {
+  try {
+    return selectFiles(repository, files, quantisation);
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+/** A file of a snapshot as the hub would list it; its blob is what the link leads to. */
+async function listedFile(snapshot: string, path: string): Promise<RemoteFile> {
+  const file = join(snapshot, ...path.split('/'));
+  const [{ size }, target] = await Promise.all([stat(file), readlink(file).catch(() => path)]);
+  return { path, sizeBytes: size, etag: basename(target) };
+}
+
+/** Graphs name the files that their weights lie in, and modules.json the dense layers that follow them; a snapshot that others made may lack them. */
+async function isWhole(snapshot: string, there: readonly RemoteFile[], { files, format }: Selection): Promise<boolean> {
+  if (format !== 'onnx') return true;
+  const [{ inspectGraph }, { missingDenseWeights }] = await Promise.all([
+    import('../../formats/onnx/graph-file.js'),
+    import('../../engines/encoders/onnx/sentence-modules.js'),
+  ]);
+  const graphs = files.flatMap(({ path }) => (/\.onnx$/i.test(path) ? [join(snapshot, ...path.split('/'))] : []));
+  const paths = new Set(there.map(({ path }) => path));
+  try {
+    for (const graph of graphs) inspectGraph(graph);
+    return missingDenseWeights(snapshot, paths, graphs).length === 0;
+  } catch (error) {
+    if (error instanceof Failure || error instanceof RangeError) return false;
+    throw error;
+  }
 }

@@ -43,7 +43,7 @@ export interface FoundRepository extends Found {
 }
 
 /** In what files weights lie; `ggml` and `ctranslate2` are those of Whisper. */
-export type ModelFormat = 'gguf' | 'onnx' | 'ggml' | 'ctranslate2';
+type ModelFormat = 'gguf' | 'onnx' | 'ggml' | 'ctranslate2';
 
 /** A model on disk whose files are chosen, whatever kind it is of. */
 export interface FoundModel<Format extends ModelFormat = 'gguf' | 'onnx'> extends Found {

@@ -12,7 +12,7 @@ import { splitName } from './names.js';
 import { findRepository, withGraphs } from './repository.js';
 
 /** What each task is called in messages. */
-const DOES: Readonly<Record<EncoderTask, string>> = {
+const TASK_VERBS: Readonly<Record<EncoderTask, string>> = {
   embedding: 'makes embeddings',
   reranking: 'reranks',
   classification: 'classifies',
@@ -35,19 +35,19 @@ function checkGguf(name: string, task: EncoderTask): void {
   if (task === 'embedding' || task === 'reranking') return;
   throw new Failure(
     'bad_request',
-    `Model "${name}" is a GGUF model, which makes embeddings or reranks; name a model with ONNX files that ${DOES[task]}.`,
+    `Model "${name}" is a GGUF model, which makes embeddings or reranks; name a model with ONNX files that ${TASK_VERBS[task]}.`,
     { code: 'TaskNotSupported' },
   );
 }
 
 /** A single GGUF file: a path, a built-in model, or a file of the models folder. */
-async function single(name: string, task: EncoderTask, places: ModelPlaces): Promise<FoundModel> {
+async function findSingleFile(name: string, task: EncoderTask, places: ModelPlaces): Promise<FoundModel> {
   const found = await findGguf(name, places);
   checkGguf(name, task);
   return found;
 }
 
-async function inRepository(name: string, task: EncoderTask, wish: string | null, found: FoundRepository): Promise<FoundModel> {
+async function findInRepository(name: string, task: EncoderTask, wish: string | null, found: FoundRepository): Promise<FoundModel> {
   const { id, folder, files, facts, source, repository } = found;
   const quantisation = found.quantisation ?? wish;
   const gguf = files.filter((file) => /\.gguf$/i.test(file));
@@ -81,14 +81,14 @@ async function inRepository(name: string, task: EncoderTask, wish: string | null
  * task, `invalid` where no file can be told to be the model.
  */
 export async function findEncoder(name: string, task: EncoderTask, wish: string | null, places: ModelPlaces): Promise<FoundModel> {
-  if (/\.gguf$/i.test(name)) return single(name, task, places);
+  if (/\.gguf$/i.test(name)) return findSingleFile(name, task, places);
   try {
-    return await inRepository(name, task, wish, await findRepository(name, places));
+    return await findInRepository(name, task, wish, await findRepository(name, places));
   } catch (error) {
     const isMissing = error instanceof Failure && error.kind === 'not_found' && !splitName(name).id.includes('/');
     if (!isMissing) throw error;
     // The message of the repository's search stays: it names the command.
-    return await single(name, task, places).catch((other: unknown) => {
+    return await findSingleFile(name, task, places).catch((other: unknown) => {
       throw other instanceof Failure && other.kind === 'not_found' ? error : other;
     });
   }

@@ -8,9 +8,7 @@ import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import type { FoundModel, ModelPlaces } from './contract.js';
 import { cachedGgufFiles, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';
-import { ownGgufFiles } from './own-folders.js';
-import { requireOwnPlace } from './own-places.js';
-import { knownModels } from './places.js';
+import { knownModels, ownGgufFiles, requireOwnPlace } from './places.js';
 
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
@@ -31,7 +29,7 @@ async function foundFile(
   return { id, quantisation, format: 'gguf', weights: [path], folder: dirname(path), sizeBytes, source, facts: {}, notes };
 }
 
-function notFound(name: string, lookedIn: readonly string[], remedies: readonly string[]): Failure {
+function ggufMissing(name: string, lookedIn: readonly string[], remedies: readonly string[]): Failure {
   return modelMissing(name, { why: `it is not on this machine; looked for ${lookedIn.join('; ')}`, remedies, lookedIn });
 }
 
@@ -78,7 +76,7 @@ async function fromRepository(name: string, id: string, wanted: string | null, p
   const remedies = id.includes('/')
     ? [howToFetch(wanted === null ? id : `${id}:${wanted}`), `put a .gguf file into ${places.folder} and name it by its path`]
     : [`use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}`, `put a .gguf file into ${places.folder}`];
-  throw notFound(name, looked, remedies);
+  throw ggufMissing(name, looked, remedies);
 }
 
 /**
@@ -90,7 +88,7 @@ export async function findGguf(name: string, places: ModelPlaces): Promise<Found
   const { id, quantisation, isPath } = parseName(name);
   if (isPath) {
     const path = await pathOf(name, places);
-    if (!(await isFile(path))) throw notFound(name, [`the file ${path}`], ['check the path', 'copy the file there']);
+    if (!(await isFile(path))) throw ggufMissing(name, [`the file ${path}`], ['check the path', 'copy the file there']);
     return foundFile(id, null, path, 'file', null);
   }
   if (!id.includes('/')) {

@@ -1,5 +1,5 @@
 import { PIPER_VOICES, piperFiles, USUAL_PIPER } from './piper.js';
-import { nameOfFile, pullName, whisperModel } from './whisper.js';
+import { nameOfFile, pullName, whisperModel } from './transcriber.js';
 
 /** A model that is some files of a repository, and has a name of its own. */
 export interface RepositoryPart {
@@ -35,7 +35,7 @@ export const repositoryPart = (name: string): RepositoryPart | undefined =>
   piperPart(name === 'piper' ? USUAL_PIPER : name) ?? whisperPart(name);
 
 /** The name of the part that a repository's file belongs to; undefined where it belongs to none. */
-export function partOf(repository: string, file: string): string | undefined {
+export function partOfFile(repository: string, file: string): string | undefined {
   const base = file.slice(file.lastIndexOf('/') + 1);
   return repository === PIPER_VOICES ? piperPart(base.replace(/\.onnx(?:\.json)?$/, ''))?.name : nameOfFile(repository, base);
 }

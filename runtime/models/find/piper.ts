@@ -2,7 +2,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { piperSettingsFile } from '../../formats/piper-settings.js';
 import type { ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
-import { requireOwnPlace } from './own-places.js';
+import { requireOwnPlace } from './places.js';
 import { findRepositoryHere } from './repository.js';
 
 /** The repository of all published voices, which is never fetched as a whole. */
@@ -36,7 +36,7 @@ export function piperFiles(name: string): [graph: string, settings: string] | un
 }
 
 /** The voices among files of a folder: graphs with settings beside them. */
-export function pipersAmong(folder: string, files: readonly string[]): PiperVoice[] {
+function pipersAmong(folder: string, files: readonly string[]): PiperVoice[] {
   const there = new Set(files);
   const graphs = files.filter((file) => GRAPH.test(file) && there.has(piperSettingsFile(file)));
   return graphs.map((graph) => ({ name: basename(graph, '.onnx'), folder, graph }));

@@ -4,12 +4,10 @@ import { Failure } from '../../../schemas/errors.js';
 import { resolvesInside } from '../../base/files.js';
 import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
-import { aliasOf, wholeId } from './aliases.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
-import { parseName } from './names.js';
-import { WEIGHTS } from './own-folders.js';
-import { requireOwnPlace } from './own-places.js';
+import { aliasOf, parseName, wholeId } from './names.js';
+import { requireOwnPlace, WEIGHTS } from './places.js';
 
 /** Files and folders in an absolute folder, which may be any of the machine. */
 const LOOKED_AT_LIMIT = 5000;
@@ -40,7 +38,7 @@ async function placesOf(repository: string, places: ModelPlaces): Promise<Place[
   ];
 }
 
-async function contents(place: Place): Promise<Contents> {
+async function listPlace(place: Place): Promise<Contents> {
   const isOwn = place.folder === place.root || (await resolvesInside(place.root, place.folder));
   if (!isOwn || !(await isFolder(place.folder))) return { ...place, files: [] };
   const below = place.source === 'hub' ? snapshotFiles : filesBelow;
@@ -48,16 +46,16 @@ async function contents(place: Place): Promise<Contents> {
 }
 
 /** The first place of a repository that holds weights; `without` gathers the places that hold only other files. */
-async function search(candidates: readonly Place[], without: Contents[]): Promise<Contents | undefined> {
+async function firstWithWeights(candidates: readonly Place[], without: Contents[]): Promise<Contents | undefined> {
   for (const place of candidates) {
-    const found = await contents(place);
+    const found = await listPlace(place);
     if (found.files.some((file) => WEIGHTS.test(file))) return found;
     if (found.files.length > 0) without.push(found);
   }
   return undefined;
 }
 
-function notFound(name: string, id: string, lookedIn: readonly string[], without: readonly Contents[]): Failure {
+function repositoryMissing(name: string, id: string, lookedIn: readonly string[], without: readonly Contents[]): Failure {
   const there = without[0];
   const why = there
     ? `it is not complete on this machine; ${there.folder} has no ONNX or GGUF file (it holds ${there.files.slice(0, 3).join(', ')})`
@@ -89,7 +87,7 @@ async function absoluteFolder(name: string): Promise<FoundRepository> {
   const isWhole = colon < 0 || (await isFolder(name));
   const folder = isWhole ? name : name.slice(0, colon);
   const isLarge = await holdsMoreThan(folder, LOOKED_AT_LIMIT);
-  const found = isLarge ? undefined : await search([{ folder, root: folder, source: 'folder' }], []);
+  const found = isLarge ? undefined : await firstWithWeights([{ folder, root: folder, source: 'folder' }], []);
   if (!found) {
     const why = isLarge
       ? `holds more than ${LOOKED_AT_LIMIT} files and folders, too many to search: name the folder of one model`
@@ -121,14 +119,14 @@ export async function findRepository(name: string, places: ModelPlaces): Promise
   const without: Contents[] = [];
   for (const repository of new Set([id, wholeId(id), ...(alias?.repositories ?? [])])) {
     looked.push(join(places.folder, ...repository.split('/')), repositoryFolder(places.hub, repository));
-    const found = await search(await placesOf(repository, places), without);
+    const found = await firstWithWeights(await placesOf(repository, places), without);
     if (!found) continue;
     const isOther = repository !== id && repository !== wholeId(id);
     const notes = isOther ? [`${id} has no weights of its own here that run; those of ${repository}, exported from it, are used.`] : [];
     const { folder, files, source } = found;
     return { id, quantisation, folder, files, source, repository, facts: alias?.facts ?? {}, notes };
   }
-  throw notFound(name, id, looked, without);
+  throw repositoryMissing(name, id, looked, without);
 }
 
 /** The same, and undefined where the model is not on this machine. */

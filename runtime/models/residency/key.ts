@@ -2,7 +2,7 @@ import type { LanguageOptions } from '../../engines/contracts/language.js';
 import type { FoundModel } from '../find/contract.js';
 import type { LanguageSettings } from '../find/language.js';
 
-const flag = (value: boolean | undefined): string => (value === undefined ? 'default' : String(value));
+const flagText = (value: boolean | undefined): string => (value === undefined ? 'default' : String(value));
 
 /** The name of a loaded model in `/v1/models` and `/health`: different options are a different copy. Format: 4-runtime-wire 1.2. */
 export function cacheKey(id: string, quantisation: string | null, options: LanguageOptions): string {
@@ -12,9 +12,9 @@ export function cacheKey(id: string, quantisation: string | null, options: Langu
     `batch${options.n_batch ?? 'auto'}`,
     `gpu${options.n_gpu_layers ?? 'auto'}`,
     `threads${options.n_threads ?? 'auto'}`,
-    `flash${flag(options.flash_attn)}`,
-    `mmap${flag(options.use_mmap)}`,
-    `mlock${flag(options.use_mlock)}`,
+    `flash${flagText(options.flash_attn)}`,
+    `mmap${flagText(options.use_mmap)}`,
+    `mlock${flagText(options.use_mlock)}`,
     `cachek${options.cache_type_k?.toLowerCase() ?? 'default'}`,
     `cachev${options.cache_type_v?.toLowerCase() ?? 'default'}`,
     `quant${quantisation ?? 'default'}`,

@@ -5,14 +5,14 @@ import type { LanguageClient } from '../../engines/language/client.js';
 import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { FoundModel } from '../find/contract.js';
-import type { Room } from './room.js';
-import type { TemplateMemory } from './template-memory.js';
+import type { TemplateMemory } from './chat-templates.js';
+import type { Room } from './residency.js';
 
 const SURE = /^(1|true|yes)$/i;
 const NOT = /^(0|false|no)$/i;
 
 /** What the loading of a language model needs. */
-export interface LanguageLoad {
+interface LanguageLoad {
   /** As the caller named it. */
   readonly name: string;
   readonly found: FoundModel;

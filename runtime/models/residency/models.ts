@@ -6,18 +6,14 @@ import type { AdapterUse, LanguageModel, LanguageOptions } from '../../engines/c
 import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
 import type { LanguageClient } from '../../engines/language/client.js';
 import { CircuitBreaker } from '../../hosts/circuit-breaker.js';
-import { findAdapters } from '../find/adapter.js';
-import { repositoriesOf, wholeId } from '../find/aliases.js';
 import type { ModelPlaces } from '../find/contract.js';
-import { findLanguage, type LanguageSettings } from '../find/language.js';
-import { splitName } from '../find/names.js';
+import { findAdapters, findLanguage, type LanguageSettings } from '../find/language.js';
+import { repositoriesOf, splitName, wholeId } from '../find/names.js';
 import { knownModels, modelPlaces, namedModels } from '../find/places.js';
-import { chatTemplateOf } from './chat-template.js';
+import { chatTemplateOf, TemplateMemory } from './chat-templates.js';
 import { cacheKey, exportKey } from './key.js';
 import { loadLanguage } from './language.js';
-import { Residency, type ResidencyLimits, residencyLimits } from './residency.js';
-import { Room } from './room.js';
-import { TemplateMemory } from './template-memory.js';
+import { Residency, type ResidencyLimits, Room, residencyLimits } from './residency.js';
 
 export type { LoadedEngine } from '../../engines/contracts/loaded.js';
 
@@ -42,7 +38,7 @@ export interface LoadedModel {
 }
 
 /** How a language model is kept, and how it is run where it is an ONNX export. */
-export interface LanguageResidency {
+interface LanguageResidency {
   /** Never unloaded for being idle. */
   readonly keepLoaded?: boolean;
   /** As in `LoadRequest`. */
@@ -59,7 +55,7 @@ export interface AcquiredModel {
 }
 
 /** A model of any kind, and how it is loaded when it is not in memory. */
-export interface HoldRequest<T extends LoadedEngine> {
+interface HoldRequest<T extends LoadedEngine> {
   /** Requests of one key share one load. */
   readonly key: string;
   /** Where its weights lie; a copy that was loaded from elsewhere is let go. */
@@ -101,7 +97,7 @@ export interface ModelsParts {
 }
 
 /** An engine with what listings say of it. */
-interface Shown {
+interface ListedEngine {
   readonly type: string;
   readonly name: string;
   readonly engine: LoadedEngine;
@@ -112,10 +108,10 @@ interface Shown {
 export class Models {
   /** Where models are looked for. */
   readonly places: ModelPlaces;
-  readonly #residency: Residency<Shown>;
+  readonly #residency: Residency<ListedEngine>;
   readonly #room: Room;
   readonly #templates: TemplateMemory;
-  readonly #circuits = new Circuits();
+  readonly #circuits = new CircuitsByKey();
 
   constructor(parts: ModelsParts) {
     this.places = { ...modelPlaces(parts.dataDir), ...parts.places };
@@ -172,11 +168,14 @@ export class Models {
     return chatTemplateOf(setting, this.places.folder);
   }
 
-  /** Resolves where a language model or encoder of this name is on this machine; throws as finding it does where none is. */
+  /** Resolves where a language model or encoder of this name is on this machine; throws as finding it does where none is, and `invalid` for an adapter. */
   async require(name: string): Promise<void> {
-    await findLanguage(name, {}, this.places).catch((error: unknown) => {
+    const found = await findLanguage(name, {}, this.places).catch((error: unknown) => {
       if (!(error instanceof Failure) || error.code !== 'WrongModelType') throw error;
     });
+    if (found?.format !== 'gguf') return;
+    const { requireNoAdapter } = await import('../../formats/gguf/header.js');
+    await requireNoAdapter(found.weights[0]);
   }
 
   /** Models in memory, first loaded first. */
@@ -191,7 +190,7 @@ export class Models {
    * Unloads the models of a name or key, whatever they are loaded for and with, and without a quantisation in the name those of all; those in use go at the end of their use. Resolves to how many they are.
    */
   unload(nameOrKey: string): Promise<number> {
-    return this.#residency.unload((one, key) => key === nameOrKey || means(nameOrKey, one.name));
+    return this.#residency.unload((one, key) => key === nameOrKey || isSameModel(nameOrKey, one.name));
   }
 
   /** Keys of the models on their way into memory. */
@@ -234,13 +233,13 @@ export class Models {
 
   async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
     const { key, source, keepLoaded = false, idleMs, stayMs } = request;
-    const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
+    const load = (stop: AbortSignal): Promise<ListedEngine> => this.#load(request, stop);
     const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, idleMs, stayMs, load }, signal);
     // A key belongs to one kind of engine, so what lies under it is what its load makes.
     return { engine: resident.engine as T, key, release, discard };
   }
 
-  async #load(request: Omit<HoldRequest<LoadedEngine>, 'sizeBytes'>, stop: AbortSignal): Promise<Shown> {
+  async #load(request: Omit<HoldRequest<LoadedEngine>, 'sizeBytes'>, stop: AbortSignal): Promise<ListedEngine> {
     const { key, type, name } = request;
     const circuit = this.#circuits.of(key, name);
     circuit.check();
@@ -254,7 +253,7 @@ export class Models {
 }
 
 /** One circuit per model that was loaded or tried, which outlives the loads, so that crashes count together. */
-class Circuits {
+class CircuitsByKey {
   readonly #circuits = new Map<string, CircuitBreaker>();
 
   /** The circuit of a cache key; `name` stands in its messages. */
@@ -271,7 +270,7 @@ class Circuits {
 }
 
 /** Whether a caller's name means a model in memory: case, aliases and what others write around a name make no difference, a quantisation only where it is given. */
-function means(name: string, other: string): boolean {
+function isSameModel(name: string, other: string): boolean {
   if (name === other) return true;
   const [wanted, loaded] = [splitName(name), splitName(other)];
   if (wanted.isPath || loaded.isPath) return false;

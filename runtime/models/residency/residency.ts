@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { orAborted } from '../../base/loop.js';
 import { once } from '../../base/once.js';
+import { availableMemory } from '../../hosts/memory.js';
 
 /** Limits of the models in memory. */
 export interface ResidencyLimits {
@@ -32,12 +33,12 @@ export function residencyLimits(env: NodeJS.ProcessEnv = process.env): Residency
 }
 
 /** Something that takes memory until it is closed. */
-export interface Resident {
+interface Resident {
   close(): Promise<void>;
 }
 
 /** One use of a resident; `release` may be called more than once and counts once. */
-export interface Lease<T> {
+interface Lease<T> {
   readonly resident: T;
   release(): void;
   /** Lets it go: whoever asks next has it loaded anew, and this one is closed when nobody uses it any more. It is still to be released. */
@@ -59,7 +60,7 @@ interface Entry<T> {
 }
 
 /** How a resident is loaded when nobody has. */
-export interface LoadRequest<T> {
+interface LoadRequest<T> {
   readonly key: string;
   /** Where it comes from, such as a file. What the key holds from another place is let go. */
   readonly source?: string | undefined;
@@ -238,5 +239,49 @@ export class Residency<T extends Resident> {
       log('info', `unloading ${entry.key}, idle for ${entry.idleMs / 1000} s`);
       void this.#unload(entry);
     }
+  }
+}
+
+/** Weights may fill this much of the free memory before idle models make room. */
+const ROOM_SHARE = 0.8;
+
+/** The memory that loads may count on, whatever kind of model they load. */
+export class Room {
+  readonly #evictOne: () => Promise<boolean>;
+  readonly #available: () => number;
+  /** Memory promised to loads that are under way, so that two at once do not both count on it. */
+  #promisedBytes = 0;
+
+  /** `evictOne` unloads one idle model, false when there is none; `available` is the free memory of the machine in bytes. */
+  constructor(evictOne: () => Promise<boolean>, available: () => number = availableMemory) {
+    this.#evictOne = evictOne;
+    this.#available = available;
+  }
+
+  /** Free memory that no load was promised. */
+  get freeBytes(): number {
+    return Math.max(0, this.#available() - this.#promisedBytes);
+  }
+
+  /** Unloads idle models while so many bytes of weights do not fit beside them; what fits nowhere is tried all the same. */
+  async make(sizeBytes: number): Promise<void> {
+    while (!this.#fits(sizeBytes) && (await this.#evictOne())) {
+      // Each round frees one model.
+    }
+  }
+
+  /** Does a load that will take so many bytes, which other loads do not count on meanwhile; makes the room for it where that is not done. */
+  async promise<T>(sizeBytes: number, load: () => Promise<T>): Promise<T> {
+    if (!this.#fits(sizeBytes)) await this.make(sizeBytes);
+    this.#promisedBytes += sizeBytes;
+    try {
+      return await load();
+    } finally {
+      this.#promisedBytes -= sizeBytes;
+    }
+  }
+
+  #fits(sizeBytes: number): boolean {
+    return sizeBytes <= this.freeBytes * ROOM_SHARE;
   }
 }

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { shown, unsupported } from '../pipeline-folder.js';
+import { jsonExcerpt, unsupported } from '../pipeline-folder.js';
 import type { NoiseConfig } from './contract.js';
 
 const TRAIN_LIMIT = 100_000;
@@ -21,7 +21,7 @@ function number(name: string, value: unknown, least: number, most: number, other
 }
 
 function fault(name: string, value: unknown, allowed: string): Failure {
-  return new Failure('invalid', `scheduler_config.json: ${name} is ${shown(value)}; ${allowed}.`, {
+  return new Failure('invalid', `scheduler_config.json: ${name} is ${jsonExcerpt(value)}; ${allowed}.`, {
     code: 'InvalidModelFile',
   });
 }
@@ -29,9 +29,9 @@ function fault(name: string, value: unknown, allowed: string): Failure {
 /** Throws `bad_request` naming what a model was trained with, where nothing here follows it. */
 function refuseForeign(className: unknown, timestepType: unknown): void {
   const file = 'its scheduler/scheduler_config.json has';
-  if (typeof className === 'string' && FOREIGN.test(className)) throw unsupported(`${file} _class_name ${shown(className)}`);
+  if (typeof className === 'string' && FOREIGN.test(className)) throw unsupported(`${file} _class_name ${jsonExcerpt(className)}`);
   if (className === 'EulerDiscreteScheduler' && (timestepType ?? 'discrete') !== 'discrete')
-    throw unsupported(`${file} timestep_type ${shown(timestepType)}`);
+    throw unsupported(`${file} timestep_type ${jsonExcerpt(timestepType)}`);
 }
 
 /** What `dpm++` solves; other classes have a member of the same name with values of their own. */

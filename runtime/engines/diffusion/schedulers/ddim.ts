@@ -1,5 +1,5 @@
 import type { NoiseConfig, Scheduler, SchedulerKind } from './contract.js';
-import { cleanOf, signalLeft, spread } from './noise.js';
+import { cleanOf, signalLeft, spreadTimesteps } from './noise.js';
 
 /** Denoising diffusion implicit models (Song et al. 2020), without noise of its own (eta = 0). */
 class Ddim implements Scheduler {
@@ -12,7 +12,7 @@ class Ddim implements Scheduler {
   constructor(config: NoiseConfig, steps: number) {
     this.#config = config;
     this.#left = signalLeft(config);
-    this.timesteps = spread(config, steps, 'leading', true);
+    this.timesteps = spreadTimesteps(config, steps, 'leading', true);
     this.#stride = Math.floor(config.trainSteps / steps);
   }
 

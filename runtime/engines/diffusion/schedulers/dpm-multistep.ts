@@ -1,7 +1,6 @@
 import type { NoiseConfig, SchedulerKind } from './contract.js';
-import { Multistep } from './multistep.js';
+import { Multistep, type Shares } from './multistep.js';
 import { cleanOf } from './noise.js';
-import type { Shares } from './noise-shares.js';
 
 /** With fewer steps the last one is of first order: the second order would overshoot. */
 const FEW_STEPS = 15;

@@ -41,7 +41,7 @@ export function sigmasOf(left: Float64Array): Float64Array {
 }
 
 /** The value between the points of `values` at a place counted in points, held at the ends. */
-export function between(values: Float64Array, at: number): number {
+export function interpolate(values: Float64Array, at: number): number {
   const low = Math.min(Math.max(Math.floor(at), 0), values.length - 1);
   const high = Math.min(low + 1, values.length - 1);
   const share = Math.min(Math.max(at - low, 0), 1);
@@ -56,7 +56,7 @@ export function roundHalfEven(value: number): number {
 }
 
 /** Timesteps from the noisiest down. `whole` = rounded also where they are spread evenly. */
-export function spread(config: NoiseConfig, steps: number, otherwise: 'leading' | 'linspace', whole: boolean): number[] {
+export function spreadTimesteps(config: NoiseConfig, steps: number, otherwise: 'leading' | 'linspace', whole: boolean): number[] {
   const { trainSteps, timestepSpacing = otherwise, stepsOffset } = config;
   const rows = Array.from({ length: steps }, (_, index) => index);
   if (timestepSpacing === 'linspace') {
@@ -73,4 +73,28 @@ export function cleanOf(type: NoiseConfig['predictionType'], output: number, sam
   if (type === 'sample') return output;
   if (type === 'v_prediction') return signal * sample - noise * output;
   return (sample - noise * output) / signal;
+}
+
+/** How strongly small deviations are preferred (Karras et al. 2022, equation 5). */
+const RHO = 7;
+
+/** `count` deviations from `most` down to `least`. */
+export function spacedSigmas(
+  spacing: Exclude<NoiseConfig['sigmaSpacing'], 'trained'>,
+  most: number,
+  least: number,
+  count: number,
+): number[] {
+  const [to, from] = spacing === 'karras' ? [(value: number) => value ** (1 / RHO), (value: number) => value ** RHO] : [Math.log, Math.exp];
+  const [first, last] = [to(most), to(least)];
+  return Array.from({ length: count }, (_, index) => from(count === 1 ? first : first + ((last - first) * index) / (count - 1)));
+}
+
+/** The timestep at which the trained deviations are as large as `sigma`, between two of them in their logarithm. */
+export function timestepOf(trained: Float64Array, sigma: number): number {
+  if (trained.length === 1) return 0;
+  const above = trained.findIndex((one) => one > sigma);
+  const low = Math.min(Math.max(above < 0 ? trained.length : above - 1, 0), trained.length - 2);
+  const [from, to] = [Math.log(trained[low]!), Math.log(trained[low + 1]!)];
+  return low + Math.min(1, Math.max(0, (Math.log(sigma) - from) / (to - from)));
 }

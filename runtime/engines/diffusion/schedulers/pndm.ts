@@ -1,5 +1,5 @@
 import type { NoiseConfig, Scheduler, SchedulerKind } from './contract.js';
-import { signalLeft, spread } from './noise.js';
+import { signalLeft, spreadTimesteps } from './noise.js';
 
 /** Weights of the newest noise and those before it, by how many are known (Adams-Bashforth). */
 const WEIGHTS = [[1], [3 / 2, -1 / 2], [23 / 12, -16 / 12, 5 / 12], [55 / 24, -59 / 24, 37 / 24, -9 / 24]] as const;
@@ -19,7 +19,7 @@ class Pndm implements Scheduler {
     this.#config = config;
     this.#left = signalLeft(config);
     this.#stride = Math.floor(config.trainSteps / steps);
-    const [noisiest, ...rest] = spread(config, steps, 'leading', true) as [number, ...number[]];
+    const [noisiest, ...rest] = spreadTimesteps(config, steps, 'leading', true) as [number, ...number[]];
     this.timesteps = rest.length === 0 ? [noisiest] : [noisiest, rest[0]!, ...rest];
   }
 

@@ -1,6 +1,5 @@
 import type { NoiseConfig, Scheduler } from './contract.js';
-import { between, cleanOf, sigmasOf, signalLeft, spread } from './noise.js';
-import { spacedSigmas, timestepOf } from './sigma-spacing.js';
+import { cleanOf, interpolate, sigmasOf, signalLeft, spacedSigmas, spreadTimesteps, timestepOf } from './noise.js';
 
 /** What the schedulers share that see a sample as a clean one plus noise of a known deviation (Karras et al. 2022). */
 export abstract class SigmaScheduler implements Scheduler {
@@ -13,8 +12,8 @@ export abstract class SigmaScheduler implements Scheduler {
   constructor(config: NoiseConfig, steps: number) {
     this.#config = config;
     const trained = sigmasOf(signalLeft(config));
-    const even = spread(config, steps, 'linspace', false);
-    const sigmas = even.map((at) => between(trained, at));
+    const even = spreadTimesteps(config, steps, 'linspace', false);
+    const sigmas = even.map((at) => interpolate(trained, at));
     const spacing = this.followsSpacing ? config.sigmaSpacing : 'trained';
     if (spacing === 'trained') {
       this.timesteps = even;

@@ -1,7 +1,6 @@
 import type { SchedulerKind } from './contract.js';
-import { Multistep } from './multistep.js';
+import { Multistep, type Shares } from './multistep.js';
 import { cleanOf } from './noise.js';
-import type { Shares } from './noise-shares.js';
 
 /** A sample before a step, and what is needed to take the step once more. */
 interface Taken {

@@ -1,12 +1,65 @@
+import type { NativeModelInfo } from '../../../../native/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { type GgufHeader, ggufHeader } from '../../../formats/gguf/header.js';
 import type { RankingFacts } from '../../../formats/gguf/ranking.js';
 import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import { Supervisor } from '../../../hosts/supervisor.js';
-import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask } from '../../contracts/encoder.js';
+import type {
+  EncoderCall,
+  EncoderFiles,
+  EncoderInfo,
+  EncoderModel,
+  EncoderOptions,
+  EncoderTask,
+  Pooling,
+} from '../../contracts/encoder.js';
 import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
-import { sliced } from '../request-slices.js';
-import type { EncoderEmbedBody, EncoderEmbedded, EncoderOpenBody, EncoderOpened } from './wire.js';
+import { askInSlices } from '../request-slices.js';
+
+/** How a reranking model is asked, and what its vocabulary makes control tokens of. */
+export interface Ranking extends RankingFacts {
+  readonly controlTexts: readonly string[];
+}
+
+/** Asks a fresh host to load an embedding model, or one that ranks. */
+export interface EncoderOpenBody {
+  readonly path: string;
+  readonly threads: number;
+  readonly flashAttention: boolean;
+  /** Layers on the GPU; -1 = all. */
+  readonly gpuLayers: number;
+  /** Tokens of one text at most. */
+  readonly maxLength: number;
+  /** Given for a model that ranks. */
+  readonly ranking?: Ranking;
+}
+
+/** What a loaded embedding model is. */
+export interface EncoderOpened {
+  readonly native: NativeModelInfo;
+  readonly maxLength: number;
+  readonly dimensions: number;
+  readonly pooling: Pooling | 'rank';
+  readonly poolingKnown: boolean;
+  /** Every device that the engine found, the CPU included. */
+  readonly devices: { readonly name: string; readonly kind: 'cpu' | 'gpu' | 'accel' }[];
+}
+
+/** Texts to embed, or to compare with the query; `maxLength` is at most that of the model. */
+export interface EncoderEmbedBody {
+  readonly query?: string;
+  readonly texts: readonly string[];
+  readonly urgent: boolean;
+  readonly maxLength: number;
+  /** As in `EncoderCall`. */
+  readonly whole: boolean;
+}
+
+/** Vectors, or scores, one after the other, and the tokens of each text after truncation. */
+export interface EncoderEmbedded {
+  readonly vectors: Float32Array;
+  readonly tokens: number[];
+}
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 /** Where the file names no length. */
@@ -21,7 +74,7 @@ const SURE = /^(1|true|yes)$/i;
 const ALL_LAYERS = -1;
 
 /** What `GgufEncoder.load` needs. */
-export interface GgufEncoderLoad {
+interface GgufEncoderLoad {
   readonly task: Extract<EncoderTask, 'embedding' | 'reranking'>;
   readonly files: EncoderFiles;
   readonly options: EncoderOptions & { readonly threads: number; readonly flashAttention: boolean };
@@ -95,7 +148,7 @@ export class GgufEncoder implements EncoderModel, LoadedEngine {
   ): Promise<{ rows: Float32Array[]; tokens: number[] }> {
     const { host } = await this.#supervisor.ready(signal);
     const most = Math.min(maxLength ?? this.info.maxLength, this.info.maxLength);
-    const replies = await sliced(texts, signal, (from, to, stop) => {
+    const replies = await askInSlices(texts, signal, (from, to, stop) => {
       const asked = query === undefined ? {} : { query };
       const body: EncoderEmbedBody = { ...asked, texts: texts.slice(from, to), urgent: urgency !== 'bulk', maxLength: most, whole };
       return host.call<EncoderEmbedded>('embed', body, stop);

@@ -2,17 +2,81 @@ import { Failure } from '../../../../schemas/errors.js';
 import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../../hosts/memory.js';
 import { Supervisor } from '../../../hosts/supervisor.js';
-import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask, Entity } from '../../contracts/encoder.js';
+import type {
+  EncoderCall,
+  EncoderFiles,
+  EncoderInfo,
+  EncoderModel,
+  EncoderOptions,
+  EncoderTask,
+  EncoderUrgency,
+  Entity,
+  HeadProblem,
+  Pooling,
+} from '../../contracts/encoder.js';
 import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
-import { sliced } from '../request-slices.js';
-import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
+import type { ProviderFacts } from '../../onnx/contract.js';
+import { askInSlices } from '../request-slices.js';
+
+/** Asks a fresh host to load an encoder. */
+export interface OpenBody {
+  /** As the caller named the model, for messages. */
+  readonly name: string;
+  readonly task: EncoderTask;
+  readonly model: string;
+  readonly folder: string;
+  readonly fallback: { readonly pooling?: Pooling; readonly maxLength?: number };
+  readonly threads: number;
+  readonly provider: string;
+  /** `onnxruntime`: never the native pass. */
+  readonly engine: 'auto' | 'native' | 'onnxruntime';
+}
+
+/** What a loaded encoder is. */
+export interface OpenedEncoder {
+  readonly architecture: string;
+  readonly sizeBytes: number;
+  readonly dimensions: number | null;
+  readonly maxLength: number;
+  readonly pooling: Pooling | null;
+  readonly labels: readonly string[];
+  readonly problem?: HeadProblem;
+  readonly providers: ProviderFacts;
+  /** What runs it. */
+  readonly engine: 'native' | 'onnxruntime';
+  readonly notes: readonly string[];
+}
+
+/** One slice of a call. `query` makes pairs with each text, `pairs` with the text of the same index. */
+export interface CallBody {
+  readonly texts: readonly string[];
+  readonly query?: string;
+  readonly pairs?: readonly string[];
+  readonly urgency: EncoderUrgency;
+  readonly maxLength?: number;
+  /** As in `EncoderCall`. */
+  readonly whole: boolean;
+}
+
+/** Answers of a slice as one array, `width` values per text, and each text's tokens. */
+export interface NumbersReply {
+  readonly values: Float32Array;
+  readonly width: number;
+  readonly tokens: readonly number[];
+}
+
+/** Entities of a slice. */
+export interface EntitiesReply {
+  readonly entities: Entity[][];
+  readonly tokens: readonly number[];
+}
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 /** Names of devices that stand for one provider of ONNX Runtime. */
 const PROVIDERS: Readonly<Record<string, string>> = { mps: 'coreml', gpu: 'auto' };
 
 /** What `EncoderClient.load` needs. */
-export interface EncoderLoad {
+interface EncoderLoad {
   readonly task: EncoderTask;
   readonly files: EncoderFiles;
   readonly options: EncoderOptions;
@@ -117,7 +181,7 @@ export class EncoderClient implements EncoderModel, LoadedEngine {
   async #sliced<Reply>(method: string, what: Pick<CallBody, 'texts' | 'query' | 'pairs'>, call: EncoderCall): Promise<Reply[]> {
     const { host } = await this.#supervisor.ready(call.signal);
     const { urgency = 'interactive', maxLength, whole = false } = call;
-    return sliced(what.texts, call.signal, (from, to, signal) => {
+    return askInSlices(what.texts, call.signal, (from, to, signal) => {
       const body: CallBody = {
         ...what,
         texts: what.texts.slice(from, to),

@@ -1,5 +1,5 @@
 import type { Entity } from '../../contracts/encoder.js';
-import { CodePoints, type Span, wordsOf } from './words.js';
+import { CodePoints, type Span, wordsOf } from './token-places.js';
 
 const LEADING_MARKS = /^\p{M}*/u;
 /** What may not stand between two words of one entity. */
@@ -34,7 +34,7 @@ export function labelOf(logits: Float32Array): Labelling {
 }
 
 /** Each word with its first token; words that no token begins in are left out. */
-function labelled(text: string, tokens: readonly PlacedToken[], isNamed: (token: PlacedToken) => boolean): LabelledWord[] {
+function labelWords(text: string, tokens: readonly PlacedToken[], isNamed: (token: PlacedToken) => boolean): LabelledWord[] {
   const out: LabelledWord[] = [];
   let next = 0;
   for (const word of wordsOf(text)) {
@@ -79,7 +79,7 @@ function pushPieces(
 }
 
 /** A label in the usual schemes: what it names, and whether it opens or ends a run. */
-function parted(label: string): { type: string; opens: boolean; ends: boolean } | undefined {
+function partsOfLabel(label: string): { type: string; opens: boolean; ends: boolean } | undefined {
   if (label === '' || label === 'O') return undefined;
   const match = /^([BIESLU])[-_](.+)$/.exec(label);
   if (!match) return { type: label, opens: false, ends: false };
@@ -94,8 +94,8 @@ function parted(label: string): { type: string; opens: boolean; ends: boolean } 
 export function entitiesOf(text: string, tokens: readonly PlacedToken[], labels: readonly string[]): Entity[] {
   const found: Open[] = [];
   let open: Open | undefined;
-  const labelOfToken = ({ label }: PlacedToken): ReturnType<typeof parted> => parted(labels[label] ?? String(label));
-  for (const word of labelled(text, tokens, (token) => labelOfToken(token) !== undefined)) {
+  const labelOfToken = ({ label }: PlacedToken): ReturnType<typeof partsOfLabel> => partsOfLabel(labels[label] ?? String(label));
+  for (const word of labelWords(text, tokens, (token) => labelOfToken(token) !== undefined)) {
     const label = labelOfToken(word.token);
     const goesOn = label && open && !label.opens && open.type === label.type && !SEEN.test(text.slice(open.words.at(-1)!.end, word.start));
     if (goesOn) open!.words.push(word);

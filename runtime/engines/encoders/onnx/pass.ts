@@ -9,7 +9,7 @@ const VECTORS = ['sentence_embedding', 'last_hidden_state', 'token_embeddings', 
 const LOGITS = 'logits';
 
 /** Who runs an encoder. */
-export interface EncoderEngine {
+interface EncoderEngine {
   readonly name: 'native' | 'onnxruntime';
   /** Why the native pass could not, in words that follow "because"; null where it does, or was not to. */
   readonly whyNotNative: string | null;
@@ -53,7 +53,7 @@ export interface PassSettings {
 }
 
 /** Whether a task reads a vector for each token, or one for each text. */
-export const suits = (task: EncoderTask, isPerToken: boolean): boolean => task === 'embedding' || (task === 'ner') === isPerToken;
+export const outputSuitsTask = (task: EncoderTask, isPerToken: boolean): boolean => task === 'embedding' || (task === 'ner') === isPerToken;
 
 /** The 400 of an output that a task cannot read. */
 export function wrongTask({ name, task }: PassSettings, output: string, dims: readonly (number | string)[]): Failure {
@@ -63,14 +63,14 @@ export function wrongTask({ name, task }: PassSettings, output: string, dims: re
 }
 
 /** The output that holds vectors, of all that a graph has. */
-export const vectorsAmong = (names: readonly string[]): string | undefined =>
+export const vectorOutput = (names: readonly string[]): string | undefined =>
   VECTORS.find((vectors) => names.includes(vectors)) ?? names.find((other) => other !== LOGITS);
 
 /** The output that a task reads. Throws `bad_request` (code `TaskNotSupported`) where there is none. */
-export function chosenOutput(names: readonly string[], { name, task }: PassSettings): string {
+export function outputForTask(names: readonly string[], { name, task }: PassSettings): string {
   const found =
     task === 'embedding'
-      ? vectorsAmong(names)
+      ? vectorOutput(names)
       : (names.find((other) => other === LOGITS) ?? (VECTORS.includes(names[0]!) ? undefined : names[0]));
   if (found !== undefined) return found;
   throw new Failure('bad_request', `Model "${name}" cannot be used for ${task}: its outputs are ${names.join(', ')}.`, {
@@ -79,7 +79,7 @@ export function chosenOutput(names: readonly string[], { name, task }: PassSetti
 }
 
 /** The 422 of a token that a graph's table has no line for; `what` says which, in the engine's words. */
-export function strangeToken({ name }: PassSettings, what: string, cause: unknown): Failure {
+export function unknownToken({ name }: PassSettings, what: string, cause: unknown): Failure {
   const msg = `it gives tokens that the graph does not know (${what.replace(/\.$/, '')})`;
   return new Failure('invalid', `The tokenizer.json of model "${name}" is not its own: ${msg}. Get both files again from one repository.`, {
     code: 'InvalidModelFile',

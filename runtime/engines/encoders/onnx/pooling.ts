@@ -23,7 +23,7 @@ export function rowStates(output: Tensor, index: number, tokens: number): RowSta
 }
 
 /** One vector of a text's token vectors. */
-export function pooled({ values, tokens, dimensions }: RowStates, pooling: Pooling): Float32Array {
+export function poolStates({ values, tokens, dimensions }: RowStates, pooling: Pooling): Float32Array {
   if (pooling === 'cls' || tokens === 1) return values.slice(0, dimensions);
   if (pooling === 'last') return values.slice((tokens - 1) * dimensions, tokens * dimensions);
   const out = new Float32Array(dimensions);
@@ -50,7 +50,7 @@ function lengthOf(vector: Float32Array): number {
 }
 
 /** A vector at length 1 on its way to more layers; nothing comes of nothing, as in torch's `normalize`. */
-export function unit(vector: Float32Array): Float32Array {
+export function unitVector(vector: Float32Array): Float32Array {
   const length = Math.max(lengthOf(vector), LEAST_LENGTH);
   return vector.map((component) => component / length);
 }
@@ -58,18 +58,18 @@ export function unit(vector: Float32Array): Float32Array {
 /** Brings a vector to length 1 in place. Throws `model_failed` that names the model for one that has no direction or is not finite. */
 export function normalise(vector: Float32Array, model: string): Float32Array {
   const length = lengthOf(vector);
-  if (!Number.isFinite(length) || length === 0) throw damaged(model, 'a vector that is zero or not finite');
+  if (!Number.isFinite(length) || length === 0) throw damagedModel(model, 'a vector that is zero or not finite');
   for (let index = 0; index < vector.length; index += 1) vector[index] = vector[index]! / length;
   return vector;
 }
 
 /** The same logits. Throws `model_failed` that names the model where one is no finite number. */
-export function finite(logits: Float32Array, model: string): Float32Array {
-  if (!logits.every(Number.isFinite)) throw damaged(model, 'scores that are not finite');
+export function requireFinite(logits: Float32Array, model: string): Float32Array {
+  if (!logits.every(Number.isFinite)) throw damagedModel(model, 'scores that are not finite');
   return logits;
 }
 
-function damaged(model: string, what: string): Failure {
+function damagedModel(model: string, what: string): Failure {
   return new Failure(
     'model_failed',
     `Model "${model}" gave ${what}: its weights are damaged, or their number format is too narrow for this text.`,

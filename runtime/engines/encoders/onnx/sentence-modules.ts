@@ -1,9 +1,11 @@
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
 import { folderName, type Json, readJsonFile } from '../../../formats/model-files.js';
 import type { Pooling } from '../../contracts/encoder.js';
+import { readGraph } from '../../onnx/graph.js';
 import { DenseLayer } from './dense.js';
-import { unit } from './pooling.js';
+import { vectorOutput } from './pass.js';
+import { unitVector } from './pooling.js';
 
 /** Names of the ways of pooling in `1_Pooling/config.json`, as sentence-transformers writes them now. */
 const MODES: Readonly<Record<string, Pooling>> = {
@@ -47,7 +49,7 @@ export interface VectorStep {
 
 const nameOf = ({ type }: Module): string => type.split('.').at(-1)!;
 const isDense = (module: Module): boolean => nameOf(module) === 'Dense';
-const wrong = (msg: string): Failure => new Failure('invalid', msg, { code: 'InvalidModelFile' });
+const wrongModules = (msg: string): Failure => new Failure('invalid', msg, { code: 'InvalidModelFile' });
 
 /** The modules that a model's `modules.json` names, in order; none without that file. Throws `Failure('invalid')` for a list that cannot be read. */
 export function modulesOf(folder: string): Module[] {
@@ -56,13 +58,13 @@ export function modulesOf(folder: string): Module[] {
   return list.flatMap((item: Partial<Module> | null) => {
     if (typeof item?.path !== 'string' || typeof item.type !== 'string') return [];
     if (!/^[\w.-]*$/.test(item.path) || item.path === '..')
-      throw wrong(`modules.json names the folder "${item.path}"; only folders beside it are read.`);
+      throw wrongModules(`modules.json names the folder "${item.path}"; only folders beside it are read.`);
     return [{ path: item.path, type: item.type }];
   });
 }
 
 /** The folders of dense layers that a model's `modules.json` names, in order. Throws as `modulesOf` does. */
-export const denseFolders = (folder: string): string[] =>
+const denseFolders = (folder: string): string[] =>
   modulesOf(folder)
     .filter(isDense)
     .map(({ path }) => path);
@@ -73,11 +75,12 @@ export function poolingOf(folder: string, modules: readonly Module[]): Pooling |
   const config = readJsonFile(folder, join(place, 'config.json'));
   if (!config) return undefined;
   const modes = modesOf(config);
-  if (modes.length > 1) throw wrong(`${place}/config.json asks for ${modes.join(' and ')} at once; one way of pooling is supported.`);
+  if (modes.length > 1)
+    throw wrongModules(`${place}/config.json asks for ${modes.join(' and ')} at once; one way of pooling is supported.`);
   const [mode] = modes;
   if (mode === undefined) return undefined;
   if (Object.hasOwn(MODES, mode)) return MODES[mode];
-  throw wrong(`${place}/config.json asks for the pooling "${mode}"; known are ${Object.keys(MODES).join(', ')}.`);
+  throw wrongModules(`${place}/config.json asks for the pooling "${mode}"; known are ${Object.keys(MODES).join(', ')}.`);
 }
 
 /** The newer form goes before the older one, as in sentence-transformers. */
@@ -104,7 +107,7 @@ export function vectorSteps(folder: string, modules: readonly Module[], width: n
     if (name !== 'Dropout') readsVector(folder, module);
     if (name === 'Dense') steps.push(new DenseLayer(folder, module.path, before));
     // In the end all vectors come to length 1.
-    if (name === 'Normalize' && modules.slice(at).some(isDense)) steps.push({ outputs: before, apply: unit });
+    if (name === 'Normalize' && modules.slice(at).some(isDense)) steps.push({ outputs: before, apply: unitVector });
   }
   return steps;
 }
@@ -112,7 +115,7 @@ export function vectorSteps(folder: string, modules: readonly Module[], width: n
 function unknownModule(folder: string, module: Module, place: string): Failure {
   const named = `modules.json of ${folderName(folder)} has the module ${nameOf(module)} ("${module.path}") ${place}`;
   const known = 'known are Dense, Normalize and Dropout after Pooling';
-  return wrong(
+  return wrongModules(
     `${named}, where it is not supported; ${known}. Use an ONNX export whose graph gives ${VECTOR}, and so has all modules in it.`,
   );
 }
@@ -124,7 +127,32 @@ function readsVector(folder: string, { path }: Module): void {
   const input = config.module_input_name ?? VECTOR;
   const output = config.module_output_name ?? input;
   if (input === VECTOR && output === VECTOR) return;
-  throw wrong(
+  throw wrongModules(
     `${file} of ${folderName(folder)} reads ${String(input)} and writes ${String(output)}; only modules of ${VECTOR} are supported.`,
   );
+}
+
+/** Dimensions of an output with a vector for each text. */
+const POOLED = 2;
+
+/** Whether a graph pools by itself; not where its file does not say. */
+function poolsItself(graph: string): boolean {
+  const { outputs } = readGraph(graph);
+  const vectors = vectorOutput(outputs.map(({ name }) => name));
+  return outputs.some(({ name, dims }) => name === vectors && dims.length === POOLED);
+}
+
+/**
+ * The weights of dense layers that a model names and its folder lacks, relative to it; none where the graph pools by itself, which uses none, nor of a
+ * `modules.json` that cannot be read, since opening says what is wrong with it. For graphs that `inspectGraph` has found to be sound.
+ */
+export function missingDenseWeights(folder: string, files: ReadonlySet<string>, graphs: readonly string[]): string[] {
+  let layers: string[] = [];
+  try {
+    layers = denseFolders(folder);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+  const lacking = layers.map((layer) => posix.join(layer, 'model.safetensors')).filter((file) => !files.has(file));
+  return lacking.length === 0 || graphs.every(poolsItself) ? [] : lacking;
 }

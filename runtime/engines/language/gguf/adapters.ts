@@ -3,10 +3,10 @@ import { Failure } from '../../../../schemas/errors.js';
 import type { AdapterUse } from '../../contracts/language.js';
 
 /** Adapters in memory at a time, and their bytes beyond which those that nobody uses go. */
-export const LOADED_LIMIT = 16;
+const LOADED_LIMIT = 16;
 const LOADED_BYTES = 1024 ** 3;
 
-interface Loaded {
+interface LoadedAdapter {
   readonly id: Promise<number>;
   readonly sizeBytes: number;
   uses: number;
@@ -20,16 +20,16 @@ export interface HeldAdapters {
   release(): void;
 }
 
-const nothing = (): void => {};
+const noRelease = (): void => {};
 
 /** Of a text without adapters. */
-export const NO_ADAPTERS: HeldAdapters = { ids: new Int32Array(0), scales: new Float32Array(0), release: nothing };
+export const NO_ADAPTERS: HeldAdapters = { ids: new Int32Array(0), scales: new Float32Array(0), release: noRelease };
 
 /** The LoRA adapters of a model in its host process: each is loaded once for all who use it, and unloaded when others need its place, least recently used first. */
 export class HostAdapters {
   readonly #engine: Pick<NativeScheduler, 'loadAdapter' | 'dropAdapter'>;
   /** By file and stamp, least recently used first. */
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #loaded = new Map<string, LoadedAdapter>();
 
   constructor(engine: Pick<NativeScheduler, 'loadAdapter' | 'dropAdapter'>) {
     this.#engine = engine;
@@ -43,9 +43,9 @@ export class HostAdapters {
   /** Loads what is not loaded. Throws `busy` where those in use leave no place, and `invalid` for what the engine cannot load. */
   async hold(uses: readonly AdapterUse[]): Promise<HeldAdapters> {
     if (uses.length === 0) return NO_ADAPTERS;
-    const held: Loaded[] = [];
+    const held: LoadedAdapter[] = [];
     let release = (): void => {
-      release = nothing;
+      release = noRelease;
       for (const one of held) one.uses -= 1;
       this.#shrink(LOADED_LIMIT);
     };
@@ -59,7 +59,7 @@ export class HostAdapters {
     }
   }
 
-  #take({ file, stamp, sizeBytes }: AdapterUse): Loaded {
+  #take({ file, stamp, sizeBytes }: AdapterUse): LoadedAdapter {
     const key = `${file}\0${stamp}`;
     const known = this.#loaded.get(key);
     if (!known) this.#shrink(LOADED_LIMIT - 1);
@@ -68,7 +68,7 @@ export class HostAdapters {
         'busy',
         `${LOADED_LIMIT} LoRA adapters of this model are in use, the most at a time; try again when an answer has ended.`,
       );
-    const one: Loaded = known ?? { id: this.#engine.loadAdapter(file), sizeBytes, uses: 0 };
+    const one: LoadedAdapter = known ?? { id: this.#engine.loadAdapter(file), sizeBytes, uses: 0 };
     one.uses += 1;
     this.#loaded.delete(key);
     this.#loaded.set(key, one);
@@ -90,7 +90,7 @@ export class HostAdapters {
       if (this.#loaded.size <= count && this.#bytes <= LOADED_BYTES) return;
       if (uses > 0) continue;
       this.#loaded.delete(key);
-      id.then((loaded) => this.#engine.dropAdapter(loaded)).catch(nothing);
+      id.then((loaded) => this.#engine.dropAdapter(loaded)).catch(noRelease);
     }
   }
 }

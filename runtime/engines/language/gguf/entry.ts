@@ -2,8 +2,8 @@ import { Failure } from '../../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../../hosts/protocol.js';
 import type { PrepareRequest } from '../../contracts/language.js';
 import type { GenerateBody, HostEvent, RestoreBody, SaveBody } from '../wire.js';
+import type { OpenBody } from './load.js';
 import { LoadedGguf } from './model.js';
-import type { OpenBody } from './wire.js';
 
 /** The GGUF engine of a host process: `open` once, then any number of the other calls. */
 class GgufEngine implements HostedEngine {

@@ -1,15 +1,37 @@
+import type { NativeModelInfo } from '../../../../native/contract.js';
 import type { GgufHeader } from '../../../formats/gguf/header.js';
 import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import type { LanguageInfo } from '../../contracts/language.js';
 import { LanguageClient } from '../client.js';
 import { templateFacts } from '../templates/known-templates.js';
+import type { RendererFacts } from '../templates/renderer.js';
 import { type LoadPlan, optionsOf } from './plan.js';
-import type { OpenBody, OpenedModel } from './wire.js';
+
+/** Asks a fresh host to load a model. */
+export interface OpenBody extends Omit<RendererFacts, 'vocabularySize'> {
+  readonly path: string;
+  readonly plan: LoadPlan;
+  readonly isLongRope: boolean;
+}
+
+/** What a loaded model is. */
+export interface OpenedModel {
+  native: NativeModelInfo;
+  /** As the engine has it after rounding. */
+  contextSize: number;
+  /** Every device that the engine found, the CPU included. */
+  devices: { name: string; kind: 'cpu' | 'gpu' | 'accel' }[];
+  notes: string[];
+  /** Jinja text that conversations are written by: the file's, or one in its place. */
+  template: string;
+  /** `stateTag` of the model. */
+  stateTag: string;
+}
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 
 /** What `loadGguf` needs. */
-export interface GgufLoad {
+interface GgufLoad {
   /** The model as the caller named it, for messages. */
   readonly name: string;
   readonly header: GgufHeader;

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { backendFolders, loadInference } from '../../../../native/addon.js';
 import {
   FINISH_ABORTED,
@@ -13,15 +14,13 @@ import {
 import { Failure } from '../../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
 import { type AnswerLimit, Generation, TokenTexts } from '../generation.js';
+import { countTokensOf, WaitingPrompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
-import { countedTokens } from '../token-count.js';
-import { WaitingPrompts } from '../waiting-prompts.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { type HeldAdapters, HostAdapters, NO_ADAPTERS } from './adapters.js';
-import { lockNote, processTexts } from './locked.js';
+import type { OpenBody, OpenedModel } from './load.js';
 import type { LoadPlan } from './plan.js';
 import { HostStates, stateTag } from './states.js';
-import type { OpenBody, OpenedModel } from './wire.js';
 
 const THINK_START = '<think>';
 const THINK_END = '</think>';
@@ -104,11 +103,11 @@ export class LoadedGguf {
   }
 
   textsOf(lists: readonly Int32Array[]): string[] {
-    return lists.map((tokens) => this.#texts.joined(tokens, this.#engine.info.vocabularySize));
+    return lists.map((tokens) => this.#texts.textOfTokens(tokens, this.#engine.info.vocabularySize));
   }
 
   countTokens(texts: readonly string[]): Promise<number[]> {
-    return countedTokens(texts, (text) => this.#engine.tokenize(text, false, true).length);
+    return countTokensOf(texts, (text) => this.#engine.tokenize(text, false, true).length);
   }
 
   async generate(body: GenerateBody): Promise<void> {
@@ -275,4 +274,34 @@ function schedulerOptions(plan: LoadPlan): NativeSchedulerOptions {
   const { contextSize, slots, batch, ubatch, threads, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, kvCells, warmUp } = plan;
   const options = { contextSize, slots, batch, ubatch, threads, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, warmUp };
   return unifiedKv ? { ...options, kvCells } : options;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What Linux says of a process. */
+interface ProcessTexts {
+  /** `/proc/self/status`. */
+  readonly status: string;
+  /** `/proc/self/limits`. */
+  readonly limits: string;
+}
+
+/** What Linux says of this process; undefined elsewhere. */
+function processTexts(): ProcessTexts | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return { status: readFileSync('/proc/self/status', 'utf8'), limits: readFileSync('/proc/self/limits', 'utf8') };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says that less than the whole weights is locked in memory, and by which limit; null where all is. The engine itself goes on silently. */
+export function lockNote(texts: ProcessTexts, weightBytes: number): string | null {
+  const lockedBytes = Number(/^VmLck:\s+(\d+) kB$/m.exec(texts.status)?.[1] ?? 0) * 1024;
+  if (lockedBytes >= weightBytes) return null;
+  const limit = /^Max locked memory\s+(\d+)/m.exec(texts.limits)?.[1];
+  const [locked, all] = [lockedBytes, weightBytes].map((bytes) => (bytes / MEBIBYTE).toFixed(1));
+  const reason = limit === undefined ? '' : ` The system lets a process lock ${Number(limit) / MEBIBYTE} MiB; raise that with "ulimit -l".`;
+  return `use_mlock: ${locked} of ${all} MiB of weights are locked in memory.${reason}`;
 }

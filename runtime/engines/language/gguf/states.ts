@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { NativeScheduler } from '../../../../native/contract.js';
 import type { AdapterUse, RestoredState, SavedState } from '../../contracts/language.js';
-import { adaptedTag } from '../adapted-tag.js';
-import type { RestoreBody, SaveBody } from '../wire.js';
+import { adaptedTag, type RestoreBody, type SaveBody } from '../wire.js';
 import type { HostAdapters } from './adapters.js';
-import type { OpenBody } from './wire.js';
+import type { OpenBody } from './load.js';
 
 /** Generations whose tokens wait to be saved. */
 const REMEMBERED_LIMIT = 64;
 
 /** Tokens of a generation, as its sequence holds them. */
-interface Remembered {
+interface RememberedGeneration {
   readonly prompt: Int32Array;
   readonly generated: number[];
   readonly adapters: readonly AdapterUse[];
@@ -40,7 +39,7 @@ export class HostStates {
   readonly #engine: NativeScheduler;
   readonly #adapters: HostAdapters;
   readonly #tag: string;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new Map<string, RememberedGeneration>();
 
   constructor(engine: NativeScheduler, adapters: HostAdapters, tag: string) {
     this.#engine = engine;

@@ -1,8 +1,7 @@
 import { Failure } from '../../../../schemas/errors.js';
 import type { OnnxSession, Tensor, TensorSlot } from '../../onnx/contract.js';
 import { float32Of } from '../../onnx/float16.js';
-import { type HeadFacts, isFixed, isPast, nothingOf, type Past, type PastSlot, pastSlots, wrongType } from './past-states.js';
-import { readsPieces } from './piece-check.js';
+import { emptyPast, type HeadFacts, isFixed, isPast, type Past, type PastSlot, pastSlots, wrongGraph } from './past-states.js';
 
 /** What goes into a graph besides what was seen, and in how many dimensions. */
 const FED = new Map(
@@ -20,7 +19,7 @@ const FIRST_LOGITS = 2 ** 26;
 const SHOWN = 10;
 
 /** What a decoder has to know of its model. */
-export interface DecoderFacts extends HeadFacts {
+interface DecoderFacts extends HeadFacts {
   readonly vocabularySize: number | undefined;
 }
 
@@ -73,7 +72,7 @@ export class Decoder {
 
   /** Nothing seen yet. */
   get nothing(): Past {
-    return nothingOf(this.#past);
+    return emptyPast(this.#past);
   }
 
   /** Reads tokens after `past`; the logits of the last one, and all that was seen. */
@@ -118,15 +117,15 @@ function positionRows(dims: TensorSlot['dims']): number | undefined {
 function checkGraph({ inputs, outputs }: OnnxSession, vocabularySize: number): void {
   const names = inputs.map(({ name }) => name);
   const other = names.filter((name) => !FED.has(name) && !isPast(name));
-  if (other.length > 0) throw wrongType(`it needs ${other.slice(0, SHOWN).join(', ')}, which text generation does not have`);
+  if (other.length > 0) throw wrongGraph(`it needs ${other.slice(0, SHOWN).join(', ')}, which text generation does not have`);
   // Without a shape an input says nothing.
   const odd = inputs.find(
     ({ name, dims }) =>
       FED.has(name) && ![0, FED.get(name)].includes(dims.length) && !(name === 'position_ids' && positionRows(dims) !== undefined),
   );
-  if (odd) throw wrongType(`${odd.name} is [${odd.dims.join(', ')}], which text generation does not have`);
+  if (odd) throw wrongGraph(`${odd.name} is [${odd.dims.join(', ')}], which text generation does not have`);
   const logits: TensorSlot | undefined = outputs.find(({ name }) => name === LOGITS);
-  if (!names.includes('input_ids') || !logits) throw wrongType(`it has no ${logits ? 'input_ids' : LOGITS}`);
+  if (!names.includes('input_ids') || !logits) throw wrongGraph(`it has no ${logits ? 'input_ids' : LOGITS}`);
   // Without a shape it says nothing.
   if (logits.dims.length > 0) checkLogits(logits.dims, vocabularySize);
 }
@@ -136,5 +135,87 @@ function checkLogits(dims: readonly (number | string)[], vocabularySize: number)
   const width = dims.at(-1);
   const isNarrow = typeof width === 'number' && width >= 0 && width < vocabularySize;
   if (dims.length === 3 && !isNarrow) return;
-  throw wrongType(`its logits are [${dims.join(', ')}], not [batch, sequence, ${vocabularySize > 1 ? vocabularySize : 'vocabulary'}]`);
+  throw wrongGraph(`its logits are [${dims.join(', ')}], not [batch, sequence, ${vocabularySize > 1 ? vocabularySize : 'vocabulary'}]`);
+}
+
+/** Tokens that are tried: the first at once, the next ones in ways that differ, and one more that shows what was kept of them. */
+const FIRST_PIECE = 3;
+
+const PIECES = [3, 2];
+
+const LAST_AT = FIRST_PIECE + PIECES.reduce((sum, piece) => sum + piece, 0);
+
+/** Numbers this far below the largest are of tokens that a model never writes. */
+const FAR = 1000;
+
+/** How far logits of pieces may be off, in parts of their spread; further, up to the limit, if they are further off with the states forgotten. */
+const SLACK = 0.01;
+
+const LIMIT = 0.2;
+
+const FORGOTTEN_FACTOR = 3;
+
+/** Reads tokens after what was seen; see `Decoder`. */
+interface TokenReader {
+  readonly nothing: Past;
+  read(tokens: Int32Array, past: Past): Promise<{ logits: Float32Array; past: Past }>;
+}
+
+/**
+ * Whether several tokens after others are read as one by one. Exports with states differ in this, and no graph says it: some look at the state
+ * for a single token only and take several for the beginning of a text. So it is tried, with the `sample` read whole, in pieces, and in pieces with forgotten states.
+ */
+async function readsPieces(reader: TokenReader, sample: Int32Array): Promise<boolean> {
+  if (sample.length <= LAST_AT) return false;
+  const whole = await readAs(reader, sample, [LAST_AT]);
+  const off = (logits: Float32Array[]): number => Math.max(...logits.map((row, at) => logitDistance(row, whole[at]!)));
+  try {
+    const pieces = off(await readAs(reader, sample, [FIRST_PIECE, ...PIECES]));
+    if (pieces <= SLACK) return true;
+    const forgotten = off(await readAs(reader, sample, [FIRST_PIECE, ...PIECES], withoutStates));
+    return pieces <= LIMIT && pieces * FORGOTTEN_FACTOR <= forgotten;
+  } catch {
+    // A graph may refuse them.
+    return false;
+  }
+}
+
+/** The logits after all pieces, and after one token more; `between` changes what was seen before each further piece. */
+async function readAs(
+  reader: TokenReader,
+  sample: Int32Array,
+  pieces: readonly number[],
+  between: (past: Past) => Past = (past) => past,
+): Promise<Float32Array[]> {
+  let past = reader.nothing;
+  let last: Float32Array = new Float32Array(0);
+  for (const piece of pieces) ({ logits: last, past } = await reader.read(sample.slice(past.length, past.length + piece), between(past)));
+  const { logits } = await reader.read(sample.slice(past.length, past.length + 1), past);
+  return [last, logits];
+}
+
+/** What was seen with states of zeros, and the keys and values that are there. */
+function withoutStates({ length, tensors }: Past): Past {
+  const forgotten = Object.entries(tensors).map(([name, tensor]) => [
+    name,
+    isFixed(name) ? { ...tensor, data: tensor.data.map(() => 0 as never) } : tensor,
+  ]);
+  return { length, tensors: Object.fromEntries(forgotten) };
+}
+
+/** How far two rows are apart, in parts of the second one's spread. */
+function logitDistance(row: Float32Array, from: Float32Array): number {
+  const least = from.reduce((largest, value) => Math.max(largest, value), Number.NEGATIVE_INFINITY) - FAR;
+  let count = 0;
+  let sum = 0;
+  let squares = 0;
+  let apart = 0;
+  for (const [at, value] of from.entries()) {
+    if (!(value >= least)) continue;
+    count += 1;
+    sum += value;
+    squares += value * value;
+    apart += (row[at]! - value) ** 2;
+  }
+  return apart === 0 && count > 0 ? 0 : Math.sqrt(apart / Math.max(squares - (sum * sum) / count, 0));
 }

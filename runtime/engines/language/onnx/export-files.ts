@@ -43,34 +43,34 @@ export interface ExportFacts {
   readonly tokenizerConfig: Json;
 }
 
-function fault(file: string, what: string, cause?: unknown): Failure {
+function exportFault(file: string, what: string, cause?: unknown): Failure {
   return new Failure('invalid', `The model's ${file} ${what}. Get the model again from its source.`, { code: 'InvalidModelFile', cause });
 }
 
-function json(folder: string, file: string, limit = CONFIG_BYTES): Json | undefined {
+function optionalJson(folder: string, file: string, limit = CONFIG_BYTES): Json | undefined {
   const path = join(folder, file);
   if (!existsSync(path)) return undefined;
-  if (statSync(path).size > limit) throw fault(file, `is longer than ${limit} bytes`);
+  if (statSync(path).size > limit) throw exportFault(file, `is longer than ${limit} bytes`);
   try {
     const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (isObject(content)) return content;
   } catch (cause) {
-    throw fault(file, 'is no JSON', cause);
+    throw exportFault(file, 'is no JSON', cause);
   }
-  throw fault(file, 'is no JSON object');
+  throw exportFault(file, 'is no JSON object');
 }
 
-function needed(folder: string, file: string, limit?: number): Json {
-  const content = json(folder, file, limit);
-  if (!content) throw fault(file, 'is missing');
+function requiredJson(folder: string, file: string, limit?: number): Json {
+  const content = optionalJson(folder, file, limit);
+  if (!content) throw exportFault(file, 'is missing');
   return content;
 }
 
-function count(config: Json, names: readonly string[], most: number): number | undefined {
+function countIn(config: Json, names: readonly string[], most: number): number | undefined {
   const value = names.map((name) => config[name]).find((one) => one !== undefined && one !== null);
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw fault(
+  throw exportFault(
     'config.json',
     `has ${names.join(' or ')} ${JSON.stringify(value)?.slice(0, 40)}; a whole number from 1 to ${most} is needed`,
   );
@@ -81,24 +81,24 @@ const textOf = (token: unknown): string =>
 
 /** Reads the files. Throws `invalid` naming the file that is missing or wrong. */
 export function exportFacts(folder: string): ExportFacts {
-  const whole = needed(folder, 'config.json');
+  const whole = requiredJson(folder, 'config.json');
   // Models that see keep what is true of their language model apart.
   const config: Json = { ...whole, ...(whole.text_config as Json | undefined) };
-  const tokenizer = needed(folder, 'tokenizer.json', TOKENIZER_BYTES);
-  const tokenizerConfig = json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {};
-  const generation = json(folder, 'generation_config.json') ?? {};
-  const heads = count(config, ['num_attention_heads', 'n_head'], 4096) ?? 1;
-  const width = count(config, ['hidden_size', 'n_embd'], 1_000_000) ?? heads;
+  const tokenizer = requiredJson(folder, 'tokenizer.json', TOKENIZER_BYTES);
+  const tokenizerConfig = optionalJson(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {};
+  const generation = optionalJson(folder, 'generation_config.json') ?? {};
+  const heads = countIn(config, ['num_attention_heads', 'n_head'], 4096) ?? 1;
+  const width = countIn(config, ['hidden_size', 'n_embd'], 1_000_000) ?? heads;
   const ends = [whole.eos_token_id, config.eos_token_id, generation.eos_token_id].flat().filter((one) => Number.isInteger(one));
   return {
     architecture: typeof whole.model_type === 'string' ? whole.model_type : 'unknown',
     contextSize: Math.min(
-      count(config, ['max_position_embeddings', 'n_positions'], Number.MAX_SAFE_INTEGER) ?? DEFAULT_CONTEXT,
+      countIn(config, ['max_position_embeddings', 'n_positions'], Number.MAX_SAFE_INTEGER) ?? DEFAULT_CONTEXT,
       CONTEXT_LIMIT,
     ),
-    heads: count(config, ['num_key_value_heads'], 4096) ?? heads,
-    headSize: count(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),
-    vocabularySize: count(config, ['vocab_size'], VOCABULARY_LIMIT),
+    heads: countIn(config, ['num_key_value_heads'], 4096) ?? heads,
+    headSize: countIn(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),
+    vocabularySize: countIn(config, ['vocab_size'], VOCABULARY_LIMIT),
     ends: [...new Set(ends as number[])],
     template: templateOf(folder, tokenizerConfig),
     recommended: recommendedSampling(generation),
@@ -110,11 +110,12 @@ export function exportFacts(folder: string): ExportFacts {
 }
 
 /** The template of a folder's chat, as the engine reads it; empty without one. Throws `invalid` for a file that is too long or no JSON. */
-export const chatTemplate = (folder: string): string => templateOf(folder, json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {});
+export const chatTemplate = (folder: string): string =>
+  templateOf(folder, optionalJson(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {});
 
 /** Texts of the added tokens that steer the model; none where the tokenizer cannot be read, which opening the model will say. */
 export function addedTexts(folder: string): string[] {
-  const { added_tokens: added } = json(folder, 'tokenizer.json', TOKENIZER_BYTES) ?? {};
+  const { added_tokens: added } = optionalJson(folder, 'tokenizer.json', TOKENIZER_BYTES) ?? {};
   const tokens = Array.isArray(added) ? (added as { special?: unknown; content?: unknown }[]) : [];
   return tokens.flatMap(({ special, content }) => (special === true && typeof content === 'string' ? content : []));
 }
@@ -127,7 +128,7 @@ function templateOf(folder: string, config: Json): string {
   const inConfig = typeof given === 'string' ? given : ((named.find(({ name }) => name === 'default') ?? named[0])?.template ?? '');
   const isOwn = existsSync(own);
   if ((isOwn ? statSync(own).size : inConfig.length) > TEMPLATE_LIMIT)
-    throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
+    throw exportFault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
   return isOwn ? readFileSync(own, 'utf8') : inConfig;
 }
 

@@ -1,15 +1,42 @@
 import { basename } from 'node:path';
+import type { RecommendedSampling } from '../../../formats/recommended.js';
 import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../../hosts/memory.js';
 import type { LanguageInfo, LanguageOptions } from '../../contracts/language.js';
+import type { ProviderFacts } from '../../onnx/contract.js';
 import { LanguageClient } from '../client.js';
 import { templateFacts } from '../templates/known-templates.js';
-import type { OpenBody, OpenedExport } from './wire.js';
+
+/** Asks a fresh host to open a text-generation graph. */
+export interface OpenBody {
+  readonly folder: string;
+  readonly graph: string;
+  readonly threads: number;
+  readonly provider: string;
+  /** Tokens of context at most; below what the model was made for. */
+  readonly contextSize: number | null;
+}
+
+/** What an opened graph is. */
+export interface OpenedExport {
+  readonly architecture: string;
+  readonly contextSize: number;
+  readonly trainedContextSize: number;
+  /** As in `LanguageInfo`. */
+  readonly longestToken?: number;
+  /** Of the files; empty without one. */
+  readonly ownTemplate: string;
+  /** Jinja text that conversations are written by: the files', or one in its place. */
+  readonly template: string;
+  readonly sampling: RecommendedSampling;
+  readonly devices: ProviderFacts;
+  readonly notes: readonly string[];
+}
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 
 /** What `loadExport` needs. */
-export interface ExportLoad {
+interface ExportLoad {
   /** As the caller named it. */
   readonly name: string;
   /** With `config.json` and `tokenizer.json`. */

@@ -17,10 +17,10 @@ export interface Adaptation {
 const OPENING = 'Begin.';
 const CONTINUING = 'Go on.';
 
-const joined = (one: string | null, other: string | null): string => [one, other].filter((text) => text).join('\n\n');
+const joinTexts = (one: string | null, other: string | null): string => [one, other].filter((text) => text).join('\n\n');
 
 /** Neighbours of one role become one message; results of tools stay apart, each with its id. */
-function merged(messages: readonly TemplateMessage[]): readonly TemplateMessage[] {
+function mergeNeighbours(messages: readonly TemplateMessage[]): readonly TemplateMessage[] {
   const out: TemplateMessage[] = [];
   for (const message of messages) {
     const last = out.at(-1);
@@ -29,7 +29,11 @@ function merged(messages: readonly TemplateMessage[]): readonly TemplateMessage[
       continue;
     }
     const calls = [...(last.tool_calls ?? []), ...(message.tool_calls ?? [])];
-    out[out.length - 1] = { ...last, content: joined(last.content, message.content), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    out[out.length - 1] = {
+      ...last,
+      content: joinTexts(last.content, message.content),
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    };
   }
   return out.length === messages.length ? messages : out;
 }
@@ -38,11 +42,11 @@ function systemFolded(messages: readonly TemplateMessage[]): readonly TemplateMe
   const end = messages.findIndex(({ role }) => role !== 'system');
   const told = end < 0 ? messages : messages.slice(0, end);
   if (told.length === 0) return messages;
-  const text = told.reduce((all, { content }) => joined(all, content), '');
+  const text = told.reduce((all, { content }) => joinTexts(all, content), '');
   const rest = messages.slice(told.length);
   const at = rest.findIndex(({ role }) => role === 'user');
   if (at < 0) return [{ role: 'user', content: text }, ...rest];
-  return rest.map((message, index) => (index === at ? { ...message, content: joined(text, message.content) } : message));
+  return rest.map((message, index) => (index === at ? { ...message, content: joinTexts(text, message.content) } : message));
 }
 
 function systemAsUser(messages: readonly TemplateMessage[]): readonly TemplateMessage[] {
@@ -92,7 +96,7 @@ const ADAPTATIONS: readonly Adaptation[] = [
   {
     what: 'messages of one role in a row become one',
     probe: [user('probeone'), user('probetwo'), assistant('probethree'), assistant('probefour'), user('probefive')],
-    apply: merged,
+    apply: mergeNeighbours,
   },
   {
     what: 'the text of the system message goes into the first user message',
@@ -117,7 +121,7 @@ const ADAPTATIONS: readonly Adaptation[] = [
   {
     what: `"${OPENING}" is said before a conversation that begins with an answer`,
     probe: [assistant('probeone'), user('probetwo')],
-    apply: (messages) => (messages.find(({ role }) => role !== 'system')?.role === 'assistant' ? opened(messages) : messages),
+    apply: (messages) => (messages.find(({ role }) => role !== 'system')?.role === 'assistant' ? withOpening(messages) : messages),
   },
   {
     what: `"${CONTINUING}" is said after an answer that ends the conversation`,
@@ -126,15 +130,15 @@ const ADAPTATIONS: readonly Adaptation[] = [
   },
 ];
 
-function opened(messages: readonly TemplateMessage[]): readonly TemplateMessage[] {
+function withOpening(messages: readonly TemplateMessage[]): readonly TemplateMessage[] {
   const at = messages[0]?.role === 'system' ? 1 : 0;
   return [...messages.slice(0, at), { role: 'user', content: OPENING }, ...messages.slice(at)];
 }
 
 /** Applies changes in order; what becomes neighbours is merged where that is one of them. */
-const adapted = (messages: readonly TemplateMessage[], by: readonly Adaptation[]): readonly TemplateMessage[] => {
+const applyAdaptations = (messages: readonly TemplateMessage[], by: readonly Adaptation[]): readonly TemplateMessage[] => {
   const out = by.reduce((now, { apply }) => apply(now), messages);
-  return by[0] === ADAPTATIONS[0] ? merged(out) : out;
+  return by[0] === ADAPTATIONS[0] ? mergeNeighbours(out) : out;
 };
 
 /** Whether all words of a probe came out. */
@@ -159,7 +163,7 @@ export function neededAdaptations(template: Probing): readonly Adaptation[] {
   const needed: Adaptation[] = [];
   const takes = (probe: readonly Message[], by: readonly Adaptation[]): boolean => {
     try {
-      return isWhole(probe, template.render(adapted(template.messages(probe), by)));
+      return isWhole(probe, template.render(applyAdaptations(template.messages(probe), by)));
     } catch (error) {
       if (!template.isRefusal(error)) throw error;
       return false;
@@ -179,13 +183,13 @@ export function renderAdapted(
   needed: readonly Adaptation[],
   template: Pick<Probing, 'render' | 'isRefusal'>,
 ): string {
-  let tried = adapted(messages, needed);
+  let tried = applyAdaptations(messages, needed);
   let refusal: unknown;
   for (let count = 0; count <= ADAPTATIONS.length; count += 1) {
     const next =
       count === 0
         ? tried
-        : adapted(
+        : applyAdaptations(
             messages,
             ADAPTATIONS.filter((one, index) => index < count || needed.includes(one)),
           );

@@ -1,6 +1,14 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
-import { pythonText, type TemplateValue } from './python-text.js';
-import { bounded, checkDepths, checkGrowth, GROWING, TEXT_LIMIT, TooLarge } from './size-limits.js';
+import {
+  checkDepths,
+  checkedValue,
+  checkGrowth,
+  GROWING,
+  pythonText,
+  TEXT_LIMIT,
+  type TemplateValue,
+  TooLarge,
+} from './template-values.js';
 
 /** The members of a template's nodes that are looked at here; most nodes have few of them. */
 interface Node {
@@ -113,7 +121,7 @@ export class PythonInterpreter extends Base {
       case 'Known':
         return one.value as TemplateValue;
       case 'Written':
-        return bounded(this.#text(one.operand, scope));
+        return checkedValue(this.#text(one.operand, scope));
       case 'Round':
         return super.evaluate({ type: 'Program', body: one.value } as unknown as Node, new Environment(scope));
       case 'FilterExpression':
@@ -121,7 +129,7 @@ export class PythonInterpreter extends Base {
       case 'CallExpression':
         return this.#weighed(this.#called(one, scope));
       case 'BinaryExpression':
-        return bounded(one.operator.value === '~' ? this.#concatenated(one, scope) : super.evaluate(one, scope));
+        return checkedValue(one.operator.value === '~' ? this.#concatenated(one, scope) : super.evaluate(one, scope));
     }
     return super.evaluate(one, scope);
   }
@@ -129,7 +137,7 @@ export class PythonInterpreter extends Base {
   #weighed(value: TemplateValue): TemplateValue {
     if (typeof value.value === 'string') this.#made += value.value.length;
     if (this.#made > MADE_LIMIT) throw new TooLarge(`its filters and calls make more than ${MADE_LIMIT} characters`);
-    return bounded(value);
+    return checkedValue(value);
   }
 
   #concatenated({ left, right }: Node, scope: Scope): TemplateValue {

@@ -29,7 +29,7 @@ const SHORT_ID = /^[a-zA-Z0-9]{9}$/;
 const shortId = (id: string): string => (SHORT_ID.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9));
 
 /** Texts of `parts` joined by line breaks; other parts have no text. */
-function flat(content: Message['content']): string {
+function flatText(content: Message['content']): string {
   if (typeof content === 'string') return content;
   return (content ?? [])
     .map((part) => part.text ?? part.refusal ?? '')
@@ -53,7 +53,7 @@ export function templateMessages(messages: readonly Message[], form: CallForm): 
   const idOf = (id: string): string => (idsShort ? shortId(id) : id);
   return messages.map((message) => {
     const role = message.role === 'developer' ? 'system' : message.role === 'function' ? 'tool' : message.role;
-    const out: TemplateMessage = { role, content: flat(message.content) };
+    const out: TemplateMessage = { role, content: flatText(message.content) };
     if (message.name) out.name = message.name;
     if (message.tool_call_id) out.tool_call_id = idOf(message.tool_call_id);
     if (message.tool_calls && message.tool_calls.length > 0) {

@@ -1,10 +1,11 @@
 import { Failure } from '../../../../schemas/errors.js';
+import type { Message } from '../../../../schemas/generated/common.js';
 import type { PrepareRequest, RawPrompt } from '../../contracts/language.js';
 import { ControlGuard } from '../../tokenizers/control-texts.js';
-import { ChatForm } from './chat-form.js';
+import { type Adaptation, neededAdaptations, type Probing, renderAdapted } from './adaptation.js';
 import { fallbackFor, fallbackNote, KNOWN_TEMPLATES, PLAIN } from './known-templates.js';
-import { templateTools } from './messages.js';
-import { isStopped } from './template.js';
+import { type TemplateMessage, templateMessages, templateTools } from './messages.js';
+import { ChatTemplate, isStopped } from './template.js';
 
 /** Templates of requests that are kept ready. */
 const FORM_LIMIT = 8;
@@ -18,7 +19,7 @@ export interface KeptPrompt {
 }
 
 /** The same with its text; empty where it came as tokens. */
-export interface RenderedPrompt extends KeptPrompt {
+interface RenderedPrompt extends KeptPrompt {
   readonly text: string;
 }
 
@@ -114,7 +115,7 @@ export class Renderer {
   async #tokens(pieces: readonly string[], isFramed: boolean, signal: AbortSignal): Promise<Int32Array> {
     const parts: Int32Array[] = [];
     for (const [index, piece] of pieces.entries()) parts.push(await this.#tokenize(piece, index === 0 && isFramed, signal));
-    return parts.length === 1 ? parts[0]! : joined(parts);
+    return parts.length === 1 ? parts[0]! : concatTokens(parts);
   }
 
   #text(form: ChatForm, request: PrepareRequest): string {
@@ -185,7 +186,7 @@ export function requireTokens(tokens: Int32Array, vocabularySize: number): void 
   });
 }
 
-function joined(parts: readonly Int32Array[]): Int32Array {
+function concatTokens(parts: readonly Int32Array[]): Int32Array {
   const out = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -193,4 +194,65 @@ function joined(parts: readonly Int32Array[]): Int32Array {
     at += part.length;
   }
   return out;
+}
+
+/** Time for finding out what a template needs. */
+const PROBING_LIMIT_MS = 1000;
+
+const PROBE: readonly Message[] = [{ role: 'user', content: 'probeone' }];
+
+/** The variables of a template beside the messages. */
+type FormVariables = Readonly<Record<string, unknown>> & { readonly bos_token: string; readonly eos_token: string };
+
+/** Whether a template has to do with this conversation what another one may spare it. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Failure && ['template_refused', 'template_failed'].includes(error.code) && !isStopped(error);
+
+/** A way to write conversations: a template, what conversations need to fit it, and the texts that end an answer. */
+class ChatForm {
+  /** Jinja text. */
+  readonly text: string;
+  readonly stops: readonly string[];
+  readonly #template: ChatTemplate;
+  readonly #needed: readonly Adaptation[];
+
+  /** Throws as `ChatTemplate` does for a text that does not parse, and for one that renders nothing at all. `tokens` are those that it may write. */
+  constructor(text: string, stops: readonly string[], tokens: Pick<FormVariables, 'bos_token' | 'eos_token'>) {
+    this.text = text;
+    this.stops = stops;
+    this.#template = new ChatTemplate(text);
+    const start = performance.now();
+    const variables = { ...tokens, tools: null, documents: null, add_generation_prompt: true };
+    const probing: Probing = {
+      messages: (probe) => this.messages(probe),
+      render: (messages) => this.#template.render({ ...variables, messages }),
+      isRefusal,
+      hasTime: () => performance.now() - start < PROBING_LIMIT_MS,
+    };
+    try {
+      probing.render(probing.messages(PROBE));
+      this.#needed = neededAdaptations(probing);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'template_refused') throw error;
+      this.#needed = [];
+    }
+  }
+
+  /** A sentence on what is changed of conversations; null where they are taken as they are. */
+  get note(): string | null {
+    const takesTools = /\btools\b/.test(this.text);
+    const changes = this.#needed.filter(({ isOfTools }) => takesTools || !isOfTools).map(({ what }) => what);
+    return changes.length > 0 ? `The chat template does not take every conversation, so some are adapted: ${changes.join('; ')}.` : null;
+  }
+
+  /** Messages as the template takes them. */
+  messages(messages: readonly Message[]): TemplateMessage[] {
+    return templateMessages(messages, this.#template.callForm);
+  }
+
+  /** Throws as `ChatTemplate.render` does, where no adaptation helps. */
+  render(messages: readonly TemplateMessage[], variables: FormVariables): string {
+    const render = (fitting: readonly TemplateMessage[]): string => this.#template.render({ ...variables, messages: fitting });
+    return renderAdapted(messages, this.#needed, { render, isRefusal });
+  }
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../../../schemas/errors.js';
 import { isTimeout, runWithTimeLimit } from '../../../hosts/time-limit.js';
 import { markWritten, PythonInterpreter } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
-import { TEXT_LIMIT, TooLarge } from './size-limits.js';
+import { TEXT_LIMIT, TooLarge } from './template-values.js';
 
 const RENDER_LIMIT_MS = 1000;
 /** Time for finding out how a template takes calls. */

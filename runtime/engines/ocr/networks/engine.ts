@@ -32,7 +32,8 @@ interface Layout {
 }
 
 const ONNX = /\.onnx$/i;
-const named = (files: readonly string[], word: RegExp, end: RegExp): string[] => files.filter((file) => end.test(file) && word.test(file));
+const filesNamed = (files: readonly string[], word: RegExp, end: RegExp): string[] =>
+  files.filter((file) => end.test(file) && word.test(file));
 
 /** The file for a language: below a folder of its script or code where there are such folders, else the first. */
 function forLanguage(files: readonly string[], languages: readonly string[]): string | undefined {
@@ -45,17 +46,17 @@ function forLanguage(files: readonly string[], languages: readonly string[]): st
   return files[0];
 }
 
-function pair(files: readonly string[], languages: readonly string[]): ReturnType<Layout['choose']> {
+function choosePair(files: readonly string[], languages: readonly string[]): ReturnType<Layout['choose']> {
   // The newest detector where a collection has several.
-  const detector = named(files, /det|craft/i, ONNX).at(-1);
-  const graph = forLanguage(named(files, /rec/i, ONNX), languages);
+  const detector = filesNamed(files, /det|craft/i, ONNX).at(-1);
+  const graph = forLanguage(filesNamed(files, /rec/i, ONNX), languages);
   if (detector === undefined || graph === undefined) return undefined;
   const folder = graph.slice(0, graph.lastIndexOf('/') + 1);
-  const texts = named(files, /dict|keys|char|vocab/i, /\.txt$/i);
+  const texts = filesNamed(files, /dict|keys|char|vocab/i, /\.txt$/i);
   const beside = [graph.replace(ONNX, '.json'), graph.replace(ONNX, '.txt')].find((file) => files.includes(file));
   const inFolder = texts.find((file) => file.startsWith(folder) && !file.slice(folder.length).includes('/'));
   const labels = beside ?? inFolder ?? forLanguage(texts, languages);
-  const turned = named(files, /cls|textline_ori/i, ONNX)[0];
+  const turned = filesNamed(files, /cls|textline_ori/i, ONNX)[0];
   return { detector, recogniser: { graph, labels: labels ?? null }, ...(turned === undefined ? {} : { turned }) };
 }
 
@@ -63,8 +64,8 @@ function pair(files: readonly string[], languages: readonly string[]): ReturnTyp
 const filesOf = (writer: string, files: readonly string[]): string[] =>
   files.flatMap((file) => (file.startsWith(writer) ? [file.slice(writer.length)] : [])).filter(isNear);
 
-function writing(files: readonly string[]): ReturnType<Layout['choose']> {
-  const detector = named(files, /det/i, ONNX)[0];
+function chooseWriter(files: readonly string[]): ReturnType<Layout['choose']> {
+  const detector = filesNamed(files, /det/i, ONNX)[0];
   const encoder = encoderGraph(files);
   if (detector === undefined || encoder === undefined) return undefined;
   const writer = encoder.slice(0, encoder.lastIndexOf('/') + 1).replace(/onnx\/$/, '');
@@ -73,7 +74,12 @@ function writing(files: readonly string[]): ReturnType<Layout['choose']> {
   return isWhole ? { detector, writer } : undefined;
 }
 
-async function found(root: string, files: readonly string[], layout: Layout, languages: readonly string[]): Promise<OcrFiles | undefined> {
+async function findFiles(
+  root: string,
+  files: readonly string[],
+  layout: Layout,
+  languages: readonly string[],
+): Promise<OcrFiles | undefined> {
   const chosen = layout.choose(files, languages);
   if (!chosen) return undefined;
   const absolute = (file: string): string => join(root, ...file.split('/'));
@@ -98,12 +104,12 @@ function networks(layout: Layout): OcrEngine {
   return {
     name: layout.name,
     entry: new URL('./entry.js', import.meta.url),
-    byLanguage: layout.choose === pair,
+    byLanguage: layout.choose === choosePair,
     atOnce: 1,
     async find(languages, search) {
       for (const name of [layout.name, ...layout.repositories]) {
         const place = await search.repository(name);
-        const files = place && (await found(place.folder, place.files, layout, languages));
+        const files = place && (await findFiles(place.folder, place.files, layout, languages));
         if (files) return files;
       }
       const folder = join(search.folder, layout.name);
@@ -119,15 +125,15 @@ function networks(layout: Layout): OcrEngine {
 const PAIR_NEEDS = 'a detector (det*.onnx), a recogniser (rec*.onnx) and its characters (*dict*.txt, one a line)';
 
 /** PaddleOCR's networks: regions by their probability, lines as classes of characters. */
-export const paddleocr = networks({ name: 'paddleocr', repositories: ['monkt/paddleocr-onnx'], needs: PAIR_NEEDS, choose: pair });
+export const paddleocr = networks({ name: 'paddleocr', repositories: ['monkt/paddleocr-onnx'], needs: PAIR_NEEDS, choose: choosePair });
 
 /** EasyOCR's networks: letters and the gaps between them, gray lines as classes of characters. */
-export const easyocr = networks({ name: 'easyocr', repositories: ['runemic-ai/easyocr-onnx'], needs: PAIR_NEEDS, choose: pair });
+export const easyocr = networks({ name: 'easyocr', repositories: ['runemic-ai/easyocr-onnx'], needs: PAIR_NEEDS, choose: choosePair });
 
 /** Surya's networks: a map of lines, and an encoder with a decoder that writes each. */
 export const surya = networks({
   name: 'surya',
   repositories: [],
   needs: 'a detector (det*.onnx), encoder_model.onnx, decoder_model.onnx, tokenizer.json, config.json and preprocessor_config.json',
-  choose: writing,
+  choose: chooseWriter,
 });

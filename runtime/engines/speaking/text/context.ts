@@ -1,16 +1,15 @@
-import type { Phone } from './dictionary.js';
-import { phonesOf } from './pronounce.js';
+import { type Phone, phonesOf } from './pronounce.js';
 import { type Accent, symbolsOf } from './sounds.js';
 import { byWord } from './token.js';
 
-const listed = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Small words that carry no stress among others. */
-const WEAK = listed(
+const WEAK = wordSet(
   "a an the to of and or for from with at by in as if is are was were am be been has have had can could would will he she it its it's we you they i'm this that these those than there their there's your my got get per through we're we'll we've you're he's she's they're do",
 );
 /** Small words that carry a lesser one. */
-const LESSER = listed(
+const LESSER = wordSet(
   'on not but so when while where which who what why how whose some them him me us our up down might should shall make made go put though near',
 );
 /** Their vowels where they are weak, in ARPABET; the dictionary tells them as they are said alone. */
@@ -32,19 +31,19 @@ const HOMOGRAPHS = byWord<readonly [noun: string, verb: string]>({
   attribute: ['AE1 T R AH0 B Y UW2 T', 'AH0 T R IH1 B Y UW0 T'], compound: ['K AA1 M P AW0 N D', 'K AH0 M P AW1 N D'], console: ['K AA1 N S OW0 L', 'K AH0 N S OW1 L'], extract: ['EH1 K S T R AE2 K T', 'IH0 K S T R AE1 K T'], invalid: ['IH0 N V AE1 L AH0 D', 'IH0 N V AE1 L AH0 D'],
 }); // biome-ignore format: a table
 /** Those that are a verb unless something says otherwise; the others are a noun or adjective then. */
-const MOSTLY_VERBS = listed('use close live produce refuse increase decrease transfer resume extract');
+const MOSTLY_VERBS = wordSet('use close live produce refuse increase decrease transfer resume extract');
 /** Words before a verb, and before a noun or adjective. */
-const BEFORE_VERB = listed(
+const BEFORE_VERB = wordSet(
   "to will would can could should must may might shall not don't doesn't didn't won't can't cannot couldn't shouldn't let's let i you we they please who and never always often also i'll you'll we'll they'll it'll that did does do help",
 );
-const BEFORE_NOUN = listed(
+const BEFORE_NOUN = wordSet(
   'a an the my your his her its our their this that these those some any no each every of in on for with from by into at as is are was were very so too more most new old first last good bad great one two three another whose which what same such',
 );
-const BEFORE_PAST = listed(
+const BEFORE_PAST = wordSet(
   "have has had having was were been be is are already just never i've you've we've they've he's she's yesterday been",
 );
 /** What is live rather than lives: behind "live". */
-const BEHIND_LIVE = listed(
+const BEHIND_LIVE = wordSet(
   'music stream streams streaming show shows audio video demo event events chat broadcast concert performance coverage tv television wire data captions session recording voice preview',
 );
 

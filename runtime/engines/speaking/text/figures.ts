@@ -1,7 +1,6 @@
-import { cardinal, digits, number, ordinal, plural, year } from './numbers.js';
 import { MONEY, MONTHS, MULTIPLES, monthOf, ONLY_ATTACHED, UNITS } from './tables.js';
 import { byWord, type Chunk, type Rule } from './token.js';
-import { plainWords } from './words.js';
+import { cardinal, digits, number, ordinal, plainWords, plural, year } from './words.js';
 
 const GROUPED = String.raw`\d{1,3}(?:,\d{3})+|\d+`;
 const AMOUNT = new RegExp(`^([-−+]?)([$£€¥₹])(${GROUPED})?(\\.\\d+)?([kKmMbBT]|mn|bn|tn)?$`);
@@ -36,7 +35,7 @@ const wordsOf = (text: string): string[] => text.split(' ');
 
 /** E-mail addresses and those of pages: "ann at example dot com". Scheme, port and query are not read. */
 export const addressWords: Rule = (core) => {
-  if (MAIL.test(core)) return { words: named(core) };
+  if (MAIL.test(core)) return { words: nameWords(core) };
   const site = SITE.exec(core);
   if (!site || (site[1] === undefined && site[3] === undefined && !TOP_DOMAIN.test(site[2]!) && !/^www\./i.test(core))) return undefined;
   const path = (site[3] ?? '')
@@ -44,11 +43,11 @@ export const addressWords: Rule = (core) => {
     .split('/')
     .filter((one) => one !== '')
     .slice(0, SEGMENTS);
-  return { words: named([site[2]!.replace(/^www\./i, ''), ...path].join('/')) };
+  return { words: nameWords([site[2]!.replace(/^www\./i, ''), ...path].join('/')) };
 };
 
 /** A name with its signs read out, and its letters as words where they are some. */
-function named(text: string): string[] {
+function nameWords(text: string): string[] {
   return (text.match(/[A-Za-z]+|\d+|[._/@+-]/g) ?? []).flatMap((part) => {
     const sign = SPOKEN_SIGNS[part];
     if (sign !== undefined) return [sign];

@@ -5,7 +5,7 @@ const RULE = /^\s{0,3}(?:[-*_=]\s*){3,}$/;
 const TABLE_RULE = /^[\s|:-]+$/;
 
 /** Marks inside a line: what they surround stays. */
-function unmarked(line: string): string {
+function withoutMarks(line: string): string {
   return line
     .replace(/!\[([^\][]{0,300})\]\([^()\s]{0,2000}(?:\s[^()]{0,300})?\)/g, '$1')
     .replace(/\[([^\][]{1,300})\]\([^()\s]{0,2000}(?:\s[^()]{0,300})?\)/g, '$1')
@@ -45,7 +45,7 @@ export function withoutMarkdown(text: string): string {
     const isRow = /^\s*\|.*\|\s*$/.test(line);
     let bare = line.replace(/^\s*(?:>\s?)+/, '').replace(/^\s{0,12}(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)/, '');
     if (isRow) bare = bare.replace(/^\s*\||\|\s*$/g, '').replace(/\s*\|\s*/g, ', ');
-    const words = unmarked(bare)
+    const words = withoutMarks(bare)
       .replace(/\s+#+\s*$/, '')
       .trim();
     if (words !== '') spoken.push((own || isRow) && !ENDED.test(words) ? `${words}.` : words);

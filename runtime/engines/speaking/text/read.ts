@@ -1,9 +1,8 @@
 import { addressWords, dateWords, fractionWords, moneyWords, numberWords, timeWords } from './figures.js';
 import { withoutMarkdown } from './markdown.js';
-import { cardinal, ordinal, roman } from './numbers.js';
 import { ABBREVIATIONS, COUNTED, NUMBERED_NAMES, SHORT_WORDS, STARTERS, UNITS } from './tables.js';
 import type { Chunk, Mark, Reading, Rule, Token } from './token.js';
-import { plainWords } from './words.js';
+import { cardinal, ordinal, plainWords, roman } from './words.js';
 
 const OPENING = /^["'“”‘’«([{<*_|]+/;
 const CLOSING = /["'“”’»)\]}>*_|.,;:!?…—–-]+$/;

@@ -1,4 +1,4 @@
-import type { Phone } from './dictionary.js';
+import type { Phone } from './pronounce.js';
 
 /** The English that a voice speaks. */
 export type Accent = 'US' | 'GB';

@@ -103,10 +103,10 @@ export const SIGNS = byWord<string>({
   '→': 'to', '^': 'to the power of', '√': 'the square root of', '§': 'section', '©': 'copyright',
 }); // biome-ignore format: a table
 
-const listed = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Short forms in capitals that are read as words; others of up to four letters are spelled. */
-export const READ_AS_WORDS = listed(
+export const READ_AS_WORDS = wordSet(
   'NASA NATO OPEC AIDS RAM ROM LAN WAN SIM PIN GIF JPEG UNESCO UNICEF FIFA UEFA ASAP LASER RADAR SCUBA SWAT NAFTA FOMO YOLO SARS COVID CAPTCHA BIOS JSON YAML TOML NIMBY DARPA OSHA HIPAA MIDI CRISPR ASCII ACID REST SOAP CRUD',
 );
 /** How some of those, and other words that dictionaries lack, are said. */
@@ -119,25 +119,25 @@ export const RESPELLED = byWord<string>({
 }); // biome-ignore format: a table
 
 /** Words of up to three letters that stay words in a text that shouts. */
-export const SHORT_WORDS = listed(
+export const SHORT_WORDS = wordSet(
   'A I AM AN AS AT BE BY DO GO HE IF IN IS IT ME MY NO OF ON OR SO TO UP WE THE AND BUT FOR NOT YOU ALL ANY CAN HAD HAS HER HIM HIS HOW MAN NEW NOW OLD ONE OUR OUT SEE TWO WAY WHO DID GET LET MAY PUT SAY SHE TOO USE WHY DAY BAD BIG FUN YES TOP RUN STOP',
 );
 
 /** What a Roman number behind it counts: "Chapter IV". */
-export const COUNTED = listed(
+export const COUNTED = wordSet(
   'chapter part act scene section volume book war phase type class level grade stage version episode season article title appendix figure table step bowl',
 );
 /** Names that a Roman number behind them numbers in an order: "Henry VIII". */
-export const NUMBERED_NAMES = listed(
+export const NUMBERED_NAMES = wordSet(
   'henry louis elizabeth george charles james edward william richard john paul pius benedict francis philip frederick napoleon nicholas alexander catherine mary gregory leo',
 );
 
 /** Words that begin a sentence, so that the point of a short form in capitals before them ends one. */
-export const STARTERS = listed(
+export const STARTERS = wordSet(
   'the it he she they we you i this that these those but and in on at there then when if so what who why how my our his her their',
 );
 
 /** Short forms in capitals that are spelled also in a text that shouts. */
-export const SPELLED = listed(
+export const SPELLED = wordSet(
   'CEO CTO CFO USA API APIS CPU GPU FBI CIA EU UN UK AI UI URL USB HTTP HTTPS HTML IBM DIY FAQ VIP ETA DNA RNA PDF TV',
 );

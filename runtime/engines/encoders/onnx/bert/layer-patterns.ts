@@ -168,13 +168,14 @@ const inHeads = (pattern: Pattern): Pattern =>
   }, pattern);
 
 /** Multiplied or divided by a number, which goes into `scale`, or not. */
-const scaled = (inner: Pattern): Pattern => {
+const scaledPattern = (inner: Pattern): Pattern => {
   const times = (of: (scale: number, own: number) => number): Pattern =>
     scalar((own, found) => ({ ...found, scale: of((found.scale as number | undefined) ?? 1, own) }));
   return either(op('Mul', [inner, times((scale, own) => scale * own)]), op('Div', [inner, times((scale, own) => scale / own)]), inner);
 };
 
-const turned = (order: string, inner: Pattern): Pattern => op('Transpose', [inner], (node) => intsOf(node, 'perm')?.join() === order);
+const transposedPattern = (order: string, inner: Pattern): Pattern =>
+  op('Transpose', [inner], (node) => intsOf(node, 'perm')?.join() === order);
 
 /** A mask that leaves a text without padding as it is. */
 function unmasked(inner: Pattern): Pattern {
@@ -187,14 +188,22 @@ function unmasked(inner: Pattern): Pattern {
 /** Attention with several heads over the states called `states`; binds `heads`, `size` and `scale`. */
 export function attention(states: Pattern): Pattern {
   const parted = (inner: Pattern): Pattern => inHeads(op('Reshape', [inner, anything]));
-  const asked = (name: string): Pattern => parted(scaled(dense(name, states)));
-  const query = scaled(turned('0,2,1,3', asked('query')));
-  const key = scaled(either(turned('0,2,3,1', asked('key')), turned('0,1,3,2', scaled(turned('0,2,1,3', asked('key'))))));
-  const scores = unmasked(scaled(op('MatMul', [query, key])));
+  const asked = (name: string): Pattern => parted(scaledPattern(dense(name, states)));
+  const query = scaledPattern(transposedPattern('0,2,1,3', asked('query')));
+  const key = scaledPattern(
+    either(
+      transposedPattern('0,2,3,1', asked('key')),
+      transposedPattern('0,1,3,2', scaledPattern(transposedPattern('0,2,1,3', asked('key')))),
+    ),
+  );
+  const scores = unmasked(scaledPattern(op('MatMul', [query, key])));
   const softmax = op('Softmax', [scores], (node, found, at) => lastAxis(at.probe.opset < 13 ? 1 : -1)!(node, found, at));
   // A guard for texts that are nothing but padding.
   const guarded = op('Where', [op('IsNaN', [bound('shares')]), known((value) => value === 0), all(bound('shares'), softmax)]);
-  const mixed = turned('0,2,1,3', op('MatMul', [either(softmax, guarded), turned('0,2,1,3', parted(dense('value', states)))]));
+  const mixed = transposedPattern(
+    '0,2,1,3',
+    op('MatMul', [either(softmax, guarded), transposedPattern('0,2,1,3', parted(dense('value', states)))]),
+  );
   const whole: Parameters<typeof shaped>[0] = (dims, found, { text }) =>
     dims.length === 3 && dims[0] === 1 && dims[1] === text.length ? found : undefined;
   return shaped(whole, op('Reshape', [mixed, anything]));

@@ -1,13 +1,22 @@
-import type { NativeEncoder } from '../../../../../native/contract.js';
+import type {
+  Dense,
+  EncoderLayer,
+  EncoderWeights,
+  HeadStep,
+  NativeEncoder,
+  Norm,
+  QuantisedValues,
+} from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/core.js';
 import { Failure } from '../../../../../schemas/errors.js';
+import { type Constant, ConstantReader, countOf } from '../../../onnx/constants.js';
 import type { ProviderFacts } from '../../../onnx/contract.js';
 import { readGraph } from '../../../onnx/graph.js';
 import { RAGGED, type Row } from '../batcher.js';
-import { type Batch, chosenOutput, type EncoderPass, type PassSettings, strangeToken, suits, wrongTask } from '../pass.js';
+import { type Batch, type EncoderPass, outputForTask, outputSuitsTask, type PassSettings, unknownToken, wrongTask } from '../pass.js';
 import type { RowStates } from '../pooling.js';
-import { type HeadPlaces, type Recognised, recognise, Unrecognised } from './recognise.js';
-import { readWeights } from './weights.js';
+import type { Found } from './pattern.js';
+import { type HeadPlaces, type Recognised, recognise, sizesOf, Unrecognised } from './recognise.js';
 
 /**
  * Passes that take no longer run on the host's own thread. The way to the pool and back costs up to 0.3 ms where a core has to be woken for it; a host has
@@ -16,10 +25,10 @@ import { readWeights } from './weights.js';
 const SHORT_MS = 5;
 
 /** A native pass, or why there is none, in words that follow "because". */
-export type NativeAnswer = { readonly pass: EncoderPass } | { readonly whyNot: string };
+type NativeAnswer = { readonly pass: EncoderPass } | { readonly whyNot: string };
 
 /** How a native pass is opened. */
-export interface NativeOptions {
+interface NativeOptions {
   readonly threads: number;
   readonly providers: ProviderFacts;
 }
@@ -31,7 +40,7 @@ export interface NativeOptions {
 export function openNative(path: string, settings: PassSettings, { threads, providers }: NativeOptions): NativeAnswer {
   try {
     const graph = readGraph(path);
-    const output = chosenOutput(
+    const output = outputForTask(
       graph.outputs.map(({ name }) => name),
       settings,
     );
@@ -85,7 +94,7 @@ class NativePass implements EncoderPass {
     this.#isPerToken = isPerToken(recognised.head);
     this.#givesTokens = givesTokens;
     this.engine = { name: 'native', whyNotNative: null, providers };
-    if (suits(settings.task, this.#isPerToken)) return;
+    if (outputSuitsTask(settings.task, this.#isPerToken)) return;
     native.close();
     throw wrongTask(settings, output, ['texts', ...(this.#isPerToken ? ['tokens'] : []), native.outputs]);
   }
@@ -118,7 +127,7 @@ class NativePass implements EncoderPass {
     } catch (error) {
       // The caller gave texts, not tokens: a tokenizer that knows more than the tables is the model's fault.
       throw error instanceof Failure && error.kind === 'invalid' && error.message.startsWith('ids ')
-        ? strangeToken(this.#settings, error.message, error)
+        ? unknownToken(this.#settings, error.message, error)
         : error;
     }
   }
@@ -126,4 +135,115 @@ class NativePass implements EncoderPass {
   async close(): Promise<void> {
     this.#native.close();
   }
+}
+
+/** Reads the weights of a recognised graph. Throws Unrecognised where one has not the size that its place asks for. */
+export function readWeights(path: string, recognised: Recognised): EncoderWeights {
+  return new WeightReader(path, recognised).all();
+}
+
+class WeightReader {
+  readonly #reader: ConstantReader;
+  readonly #recognised: Recognised;
+
+  constructor(path: string, recognised: Recognised) {
+    this.#reader = new ConstantReader(path);
+    this.#recognised = recognised;
+  }
+
+  all(): EncoderWeights {
+    const { shape, tables, layers, head } = this.#recognised;
+    const { width, inner } = shape;
+    const positions = this.#table(tables.positions);
+    if (tables.firstType) addToRows(positions, this.#table(tables.firstType).subarray(0, width));
+    return {
+      words: this.#words(tables.words),
+      positions,
+      ...(tables.types ? { types: this.#table(tables.types) } : {}),
+      norm: this.#norm(tables.norm, 'norm'),
+      layers: layers.map(
+        (found): EncoderLayer => ({
+          query: this.#dense(found, 'query', [width, width]),
+          key: this.#dense(found, 'key', [width, width]),
+          value: this.#dense(found, 'value', [width, width]),
+          output: this.#dense(found, 'output', [width, width]),
+          attentionNorm: this.#norm(found, 'attentionNorm'),
+          up: this.#dense(found, 'up', [width, inner]),
+          down: this.#dense(found, 'down', [inner, width]),
+          outputNorm: this.#norm(found, 'outputNorm'),
+        }),
+      ),
+      head: head.map((step): HeadStep => {
+        if ('take' in step) return step;
+        const activation = step.dense['head.activation'] as 'none' | 'tanh' | 'gelu' | 'relu';
+        return { dense: this.#dense(step.dense, 'head', sizesOf(step.dense, 'head')), activation };
+      }),
+    };
+  }
+
+  #floats(constant: Constant, count: number): Float32Array {
+    const numbers = this.#reader.weights(constant);
+    if (!(numbers instanceof Float32Array) || numbers.length !== count)
+      throw new Unrecognised(`weight "${constant.name}" has the shape [${constant.dims.join(', ')}] where ${count} floats belong`);
+    return numbers;
+  }
+
+  #norm(found: Found, name: string): Norm {
+    const part = (which: string): Float32Array => this.#floats(found[`${name}.${which}`] as Constant, this.#recognised.shape.width);
+    return { weight: part('weight'), bias: part('bias') };
+  }
+
+  #dense(found: Found, name: string, wanted: readonly [number, number]): Dense {
+    const [inputs, outputs] = sizesOf(found, name);
+    if (inputs !== wanted[0] || outputs !== wanted[1])
+      throw new Unrecognised(`its ${name} goes from ${inputs} to ${outputs} columns, not from ${wanted[0]} to ${wanted[1]}`);
+    const part = (which: string): Constant | undefined => found[`${name}.${which}`] as Constant | undefined;
+    const [bias, plain, turned, factors] = ['bias', 'weights', 'turned', 'inputScale'].map(part);
+    const all = { inputs, outputs, ...(bias ? { bias: this.#floats(bias, outputs) } : {}) };
+    if (plain) return { ...all, weights: this.#floats(plain, inputs * outputs) };
+    if (turned) return { ...all, weights: turnedRows(this.#floats(turned, inputs * outputs), outputs, inputs) };
+    const values = this.#quantised(part('bytes')!, part('scales')!, part('zeros'), outputs);
+    return { ...all, ...values, ...(factors ? { inputScale: this.#floats(factors, inputs) } : {}) };
+  }
+
+  /** Scales and zero points are one for all columns, or one for each. */
+  #quantised(bytes: Constant, scales: Constant, zeros: Constant | undefined, columns: number): QuantisedValues {
+    const weights = this.#reader.weights(bytes) as Int8Array | Uint8Array;
+    const count = countOf(scales);
+    if ((count !== 1 && count !== columns) || (zeros && countOf(zeros) !== 1 && countOf(zeros) !== count))
+      throw new Unrecognised(`weight "${bytes.name}" has ${count} scales for ${columns} columns`);
+    const read = zeros && Int32Array.from(this.#reader.numbers(zeros));
+    const points = read?.some((point) => point !== 0) ? read : undefined;
+    const zeroPoints = points && points.length < count ? new Int32Array(count).fill(points[0]!) : points;
+    return { weights, scales: this.#floats(scales, count), ...(zeroPoints ? { zeroPoints } : {}) };
+  }
+
+  #words(found: Found): Float32Array | QuantisedValues {
+    const table = found.table as Constant;
+    if (!found.scales) return this.#floats(table, countOf(table));
+    return this.#quantised(table, found.scales as Constant, found.zeros as Constant | undefined, table.dims[1]!);
+  }
+
+  /** A table of as many columns as the encoder, as floats. */
+  #table(found: Found): Float32Array {
+    const table = this.#words(found);
+    const { width } = this.#recognised.shape;
+    if ((found.table as Constant).dims[1] !== width)
+      throw new Unrecognised(`table "${(found.table as Constant).name}" is not ${width} wide`);
+    if (table instanceof Float32Array) return table;
+    const { weights, scales, zeroPoints } = table;
+    return Float32Array.from(weights, (byte) => (byte - (zeroPoints?.[0] ?? 0)) * scales[0]!);
+  }
+}
+
+function addToRows(table: Float32Array, row: Float32Array): void {
+  for (let at = 0; at < table.length; at += 1) table[at]! += row[at % row.length]!;
+}
+
+/** Rows as columns. */
+function turnedRows(matrix: Float32Array, rows: number, columns: number): Float32Array {
+  const out = new Float32Array(matrix.length);
+  for (let row = 0; row < rows; row += 1)
+    for (let column = 0; column < columns; column += 1) out[column * rows + row] = matrix[row * columns + column]!;
+  return out;
 }

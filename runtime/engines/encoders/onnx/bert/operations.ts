@@ -117,7 +117,7 @@ const cut: Operation = ([of, ...places], node) => {
   return out;
 };
 
-const joined: Operation = (given, node) => {
+const concatenate: Operation = (given, node) => {
   const parts = given.filter((one) => one !== undefined);
   if (parts.length < given.length || parts.length === 0) return undefined;
   return concatenated(parts, frontAxis(attributeOf(node, 'axis', 0), parts[0]!.dims.length));
@@ -179,7 +179,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   Range: range,
   CumSum: summedUp,
   Slice: cut,
-  Concat: joined,
+  Concat: concatenate,
   Gather: ([of, indices], node) => of && indices && gathered(of, indices, frontAxis(attributeOf(node, 'axis', 0), of.dims.length)),
   Transpose: ([of], node) => of && transposed(of, intsOf(node, 'perm') ?? of.dims.map((_, axis) => of.dims.length - 1 - axis)),
   Reshape: ([of, shape], node) => {

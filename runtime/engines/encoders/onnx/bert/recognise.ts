@@ -1,11 +1,11 @@
 import type { EncoderShape } from '../../../../../native/contract.js';
-import type { Constant } from '../../../onnx/constants.js';
+import { type Constant, countOf } from '../../../onnx/constants.js';
 import type { Graph } from '../../../onnx/graph.js';
-import { embeddings, type TablePlaces } from './embeddings.js';
-import { activated, attention, dense, norm } from './layer-patterns.js';
+import { activated, attention, bytes, constant, dense, floatMatrix, norm } from './layer-patterns.js';
 import { attributeOf, intsOf } from './operations.js';
 import { anything, bound, either, type Found, follow, known, near, number, op, type Pattern, Place } from './pattern.js';
 import { Probe, type ProbeText } from './probe.js';
+import { numbersOf } from './value-facts.js';
 
 /** Length of the first text that is followed; the second is as long as the model reads. */
 const SHORT = 7;
@@ -38,10 +38,10 @@ export class Unrecognised extends Error {}
  * them. Throws Unrecognised for all other graphs.
  */
 export function recognise(graph: Graph, output: string, firstPosition: number): Recognised {
-  const short = walked(graph, output, { length: SHORT, firstPosition, seed: 0 });
+  const short = walkGraph(graph, output, { length: SHORT, firstPosition, seed: 0 });
   const longest = short.shape.positions - short.shape.firstPosition;
   if (longest > LONGEST) throw new Unrecognised(`it has ${longest} positions, more than ${LONGEST}`);
-  const long = walked(graph, output, { length: longest, firstPosition, seed: 3 });
+  const long = walkGraph(graph, output, { length: longest, firstPosition, seed: 3 });
   if (JSON.stringify(long) !== JSON.stringify(short))
     throw new Unrecognised(`a text of ${longest} tokens goes another way than a short one`);
   return short;
@@ -76,7 +76,7 @@ function headPatterns(length: number): readonly [Pattern, (found: Found) => Head
   ];
 }
 
-function walked(graph: Graph, output: string, text: ProbeText): Recognised {
+function walkGraph(graph: Graph, output: string, text: ProbeText): Recognised {
   const probe = new Probe(graph, text);
   const strange = probe.strangeInputs[0];
   if (strange !== undefined) throw new Unrecognised(`it takes the input "${strange}"`);
@@ -93,7 +93,7 @@ function walked(graph: Graph, output: string, text: ProbeText): Recognised {
       value = found.states as string;
       continue;
     }
-    const tables = layers.length > 0 ? embeddings(value, { epsilon: common.epsilon }, place) : undefined;
+    const tables = layers.length > 0 ? embeddingTables(value, { epsilon: common.epsilon }, place) : undefined;
     if (tables) return { shape: shapeOf(tables, layers), tables, layers, head };
     const step = layers.length > 0 || head.length >= HEAD_LIMIT ? undefined : stepAt(value, steps, new Place(probe), head);
     if (step === undefined) throw misfit(place, value, layers.length);
@@ -153,4 +153,75 @@ export function sizesOf(found: Found, name: string): readonly [inputs: number, o
   const turned = found[`${name}.turned`] as Constant | undefined;
   const { dims } = (turned ?? found[`${name}.weights`] ?? found[`${name}.bytes`]) as Constant;
   return turned ? [dims[1]!, dims[0]!] : [dims[0]!, dims[1]!];
+}
+
+/** Tables of an encoder's embeddings, by the names that patterns give their parts. */
+interface TablePlaces {
+  readonly words: Found;
+  readonly positions: Found;
+  /** Undefined where the graph has none. */
+  readonly types: Found | undefined;
+  /** The graph adds the first row of its kinds of segments to every token, and takes none. */
+  readonly firstType: Found | undefined;
+  readonly norm: Found;
+  /** Row of the table of positions that a text's first token has. */
+  readonly firstPosition: number;
+}
+
+const singleNumber = (name: string): Pattern => constant(name, (found) => countOf(found) === 1);
+
+const isRows: Parameters<typeof op>[2] = (node) => attributeOf(node, 'axis', 0) === 0;
+
+/** Rows of a table, whose numbers may be bytes; `index` is what chooses them. */
+function tableRows(): Pattern {
+  const gather = (table: Pattern): Pattern => op('Gather', [table, bound('index')], isRows);
+  const dequantised = (states: Pattern): Pattern =>
+    either(
+      op('DequantizeLinear', [states, singleNumber('scales'), singleNumber('zeros')]),
+      op('DequantizeLinear', [states, singleNumber('scales')]),
+    );
+  return either(gather(floatMatrix('table')), dequantised(gather(bytes('table'))), gather(dequantised(bytes('table'))));
+}
+
+/** Words, positions and kinds of segments; one more is a misfit anyway, and sums of sums could go on for ever. */
+const SUMMANDS_READ = 4;
+
+/** The values that are added up to a value, the first of them. */
+function summands(value: string, probe: Probe): string[] {
+  const open = [value];
+  const found: string[] = [];
+  while (open.length > 0 && found.length < SUMMANDS_READ) {
+    const own = probe.seen(open.pop()!);
+    const node = probe.producer(own);
+    if (node?.op === 'Add') open.push(...node.inputs);
+    else found.push(own);
+  }
+  return found;
+}
+
+/** What chooses a table's rows. */
+function tableKind(index: string, probe: Probe): 'words' | 'types' | 'positions' | 'firstType' | undefined {
+  if (probe.isInput(index, 'input_ids')) return 'words';
+  if (probe.isInput(index, 'token_type_ids')) return 'types';
+  const numbers = numbersOf(probe.fact(index));
+  if (numbers?.length !== probe.text.length) return undefined;
+  if (numbers.every((number) => number === 0)) return 'firstType';
+  return numbers.every((number, at) => number === numbers[0]! + at) ? 'positions' : undefined;
+}
+
+/** The embeddings that a value is: the norm of the sum of words, positions and kinds of segments; undefined, or the value that does not fit. */
+function embeddingTables(value: string, found: Found, place: Place): TablePlaces | undefined {
+  const { probe } = place;
+  const normed = norm('norm', bound('sum'))(value, found, place);
+  if (!normed) return undefined;
+  const tables: Partial<Record<NonNullable<ReturnType<typeof tableKind>>, Found>> = {};
+  for (const summand of summands(normed.sum as string, probe)) {
+    const table = tableRows()(summand, {}, place);
+    const kind = table && tableKind(table.index as string, probe);
+    if (!kind || tables[kind]) return place.miss(summand);
+    tables[kind] = table;
+  }
+  const { words, positions, types, firstType } = tables;
+  if (!words || !positions || (types && firstType)) return undefined;
+  return { words, positions, types, firstType, norm: normed, firstPosition: numbersOf(probe.fact(positions.index as string))![0]! };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { ImageJob } from '../../../../../runtime/engines/contracts/images.js';
 import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal-noise.js';
-import { Pipeline } from '../../../../../runtime/engines/diffusion/pipeline.js';
+import { Pipeline } from '../../../../../runtime/engines/diffusion/entry.js';
 import { PipelineFolder } from '../../../../../runtime/engines/diffusion/pipeline-folder.js';
 import { SCHEDULERS } from '../../../../../runtime/engines/diffusion/schedulers/index.js';
 import { guidanceVector } from '../../../../../runtime/engines/diffusion/unet.js';

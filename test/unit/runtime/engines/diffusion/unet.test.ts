@@ -17,7 +17,7 @@ describe('the vector of guidance', () => {
       [4096, 4096],
       ['width', 256],
     ] as const)
-      assert.equal(network(width).told(8)?.length, expected);
+      assert.equal(network(width).guidanceInput(8)?.length, expected);
   });
 
   it('is of no absurd width', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startText } from '../../../../../runtime/engines/documents/donut.js';
-import { taggedValues } from '../../../../../runtime/engines/documents/fields.js';
-import { answerOf, classOf, fieldsOf } from '../../../../../runtime/engines/documents/layout-heads.js';
+import { startText, taggedValues } from '../../../../../runtime/engines/documents/donut.js';
+import { answerOf, classOf, fieldsOf } from '../../../../../runtime/engines/documents/layout.js';
 import { decoderSettings, imageSettings, labelsOf } from '../../../../../runtime/engines/image-text/settings.js';
 
 const values = (text: string): string[] => taggedValues(text).map(({ key, value }) => `${key}=${value}`);

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countedTokens } from '../../../../../runtime/engines/language/token-count.js';
+import { countTokensOf } from '../../../../../runtime/engines/language/prompts.js';
 
 const words = (text: string): number => text.split(' ').length - 1;
 
 describe('counted tokens', () => {
   it('are exact for texts of usual length', async () => {
-    assert.deepEqual(await countedTokens(['a b ', '', 'a '.repeat(16_000)], words), [2, 0, 16_000]);
+    assert.deepEqual(await countTokensOf(['a b ', '', 'a '.repeat(16_000)], words), [2, 0, 16_000]);
   });
 
   it('are an estimate from samples for very long ones', async () => {
     let seen = 0;
-    const [count] = await countedTokens(['word '.repeat(2_000_000)], (text) => {
+    const [count] = await countTokensOf(['word '.repeat(2_000_000)], (text) => {
       seen += text.length;
       return words(text);
     });
@@ -24,7 +24,7 @@ describe('counted tokens', () => {
     const timer = setInterval(() => {
       rounds += 1;
     }, 0);
-    await countedTokens(
+    await countTokensOf(
       Array.from({ length: 100 }, () => 'a '.repeat(16_000)),
       (text) => words(text) + words(text.toUpperCase()),
     );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { numbersOf } from '../../../../../runtime/engines/speaking/kokoro/symbols.js';
+import { symbolNumbers } from '../../../../../runtime/engines/speaking/engines/kokoro.js';
 import { planSounds } from '../../../../../runtime/engines/speaking/text/plan.js';
 import type { Accent } from '../../../../../runtime/engines/speaking/text/sounds.js';
 
@@ -69,7 +69,7 @@ describe('how a text is said', () => {
     ];
     for (const accent of ['US', 'GB'] as const)
       for (const text of texts)
-        for (const { script } of planSounds(text, accent, 500)) assert.ok(!numbersOf(script).includes(undefined), script);
+        for (const { script } of planSounds(text, accent, 500)) assert.ok(!symbolNumbers(script).includes(undefined), script);
   });
 
   it('tells how many symbols belong to each word', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { configuredNormalizer, lowerCasing } from '../../../../../runtime/engines/tokenizers/normalizers.js';
+import { configuredNormalizer, lowerCasing } from '../../../../../runtime/engines/tokenizers/open-tokenizer.js';
 import { EncoderTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
 import { wordPiece } from '../../../../support/models/writers/tokenizer-writer.js';
 

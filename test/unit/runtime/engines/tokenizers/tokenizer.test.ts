@@ -94,7 +94,7 @@ describe('the tokenizer of an encoder', () => {
       for (const text of texts) {
         const { ids } = whole(left, text);
         for (const limit of [0, 1, 2, 3, 7, 64, 512, 2000]) {
-          const encoded = tokenizer.text(tokenizer.kept(text, limit), limit);
+          const encoded = tokenizer.text(tokenizer.truncated(text, limit), limit);
           const room = Math.min(ids.length, Math.max(0, limit - framing));
           const own = encoded.ids.slice(encoded.bodyStart, encoded.bodyStart + room);
           assert.deepEqual(own, ids.slice(ids.length - room), `${limit} of ${text.slice(0, 20)}`);
@@ -117,8 +117,8 @@ describe('the tokenizer of an encoder', () => {
       const one = opened({ tokenizer: { ...tokenizer, ...definition }, config: { ...usual, ...config } });
       const [the, red, river] = one.body('the red river', 8).ids;
       const kept = keepsEnd ? [red, river] : [the, red];
-      assert.deepEqual(one.text(one.kept('the red river', 4), 4).ids.slice(1, -1), kept);
-      assert.deepEqual(one.pair(one.kept('the red river', 6), one.kept('red', 6), 6).ids.slice(1, 3), kept);
+      assert.deepEqual(one.text(one.truncated('the red river', 4), 4).ids.slice(1, -1), kept);
+      assert.deepEqual(one.pair(one.truncated('the red river', 6), one.truncated('red', 6), 6).ids.slice(1, 3), kept);
     });
 
   // What Python's tokenizers 0.23.3 keep of pairs, framed by three tokens.
@@ -138,7 +138,7 @@ describe('the tokenizer of an encoder', () => {
   for (const [side, limit, first, second, kept] of PAIRS)
     it(`keeps "${kept}" of "${first}" and "${second}" in ${limit} tokens from the ${side}`, () => {
       const one = opened({ tokenizer: letters.tokenizer, config: { ...letters.config, truncation_side: side } });
-      const { ids } = one.pair(one.kept(first, limit), one.kept(second, limit), limit);
+      const { ids } = one.pair(one.truncated(first, limit), one.truncated(second, limit), limit);
       const idsOf = (text: string): readonly number[] => one.body(text, 64).ids;
       const [start, end] = [ids[0]!, ids.at(-1)!];
       const [left, right] = kept.split(' | ') as [string, string];

@@ -3,11 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { convertModel } from '../../../../../runtime/engines/transcribing/convert.js';
-import { convertedFile } from '../../../../../runtime/engines/transcribing/converted.js';
-import { melFilters } from '../../../../../runtime/engines/transcribing/mel-filters.js';
-import { fromFloats, toFloats } from '../../../../../runtime/engines/transcribing/number-forms.js';
-import { repeats } from '../../../../../runtime/engines/transcribing/repeats.js';
+import { convertModel, melFilters } from '../../../../../runtime/engines/transcribing/convert.js';
+import { convertedFile } from '../../../../../runtime/engines/transcribing/converted-cache.js';
+import { fromFloats, toFloats } from '../../../../../runtime/engines/transcribing/ctranslate2.js';
+import { repeatsItself } from '../../../../../runtime/engines/transcribing/whisper-entry.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import { writePuppetWhisper } from '../../../../support/speech/puppet-whisper.js';
 
@@ -131,15 +130,15 @@ describe('forms of numbers', () => {
 describe('transcripts that repeat themselves', () => {
   it('are known, and ordinary ones are not', () => {
     const sentence = 'The weather is fine in the old town today. ';
-    assert.equal(repeats(sentence), false);
-    assert.equal(repeats(sentence.repeat(2)), true);
-    assert.equal(repeats(sentence.repeat(6)), true);
-    assert.equal(repeats('Please tell me. Please tell me. Please tell me.'), true);
-    assert.equal(repeats('It is late. Close the door. Close the door, and come.'), true);
-    assert.equal(repeats('No, no.'), false);
-    assert.equal(repeats(''), false);
+    assert.equal(repeatsItself(sentence), false);
+    assert.equal(repeatsItself(sentence.repeat(2)), true);
+    assert.equal(repeatsItself(sentence.repeat(6)), true);
+    assert.equal(repeatsItself('Please tell me. Please tell me. Please tell me.'), true);
+    assert.equal(repeatsItself('It is late. Close the door. Close the door, and come.'), true);
+    assert.equal(repeatsItself('No, no.'), false);
+    assert.equal(repeatsItself(''), false);
     assert.equal(
-      repeats('One two three four five six seven eight nine ten, and then we begin again with the next line of the song.'),
+      repeatsItself('One two three four five six seven eight nine ten, and then we begin again with the next line of the song.'),
       false,
     );
   });

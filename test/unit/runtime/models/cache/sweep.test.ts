@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
-import { RepositoryLayout } from '../../../../../runtime/models/cache/layout.js';
-import { claim } from '../../../../../runtime/models/cache/lock.js';
+import { lockFile, RepositoryLayout } from '../../../../../runtime/models/cache/layout.js';
 import { sweepCache } from '../../../../../runtime/models/cache/sweep.js';
 import { bytesOf, hubStage } from '../fetch/stage.js';
 
@@ -87,7 +86,7 @@ describe('a sweep of the hub cache', () => {
   it('leaves a blob alone that a download has claimed, and takes one whose download died', async () => {
     put(layout.blob(etag('c')));
     writeFileSync(layout.lock(etag('b')), JSON.stringify({ pid: 2 ** 22 - 1, started: 'long ago' }));
-    const release = await claim(layout.lock(etag('c')), NEVER);
+    const release = await lockFile(layout.lock(etag('c')), NEVER);
     assert.deepEqual(await left(), [etag('a'), etag('c')]);
     await release();
     assert.deepEqual(await left(), [etag('a')]);

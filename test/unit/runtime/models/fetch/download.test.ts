@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { DownloadEvent } from '../../../../../runtime/models/fetch/events.js';
+import type { DownloadEvent } from '../../../../../runtime/models/fetch/download.js';
 import { etagOf } from '../../../../support/hub-server.js';
 import { writeTinyEncoder } from '../../../../support/models/tiny-encoders/tiny-encoders.js';
 import { floats, type OnnxTensor, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';

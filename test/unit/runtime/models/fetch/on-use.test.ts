@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -97,6 +97,7 @@ describe('fetching a model on its first use', () => {
     await running.cancel();
     await assert.rejects(waiting, { kind: 'unavailable', code: 'FetchCancelled', message: /org\/cancelled was cancelled/ });
     assert.deepEqual([running.state, halves('org/cancelled')], ['cancelled', []]);
+    for (const folder of [stage.cache, join(stage.cache, '.locks')]) assert.ok(!existsSync(join(folder, 'models--org--cancelled')));
     stage.server.delayMs = 0;
     assert.match(await ask(fetches, 'org/cancelled'), /model\.gguf$/);
   });

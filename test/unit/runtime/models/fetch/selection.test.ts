@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { quantisationOptions } from '../../../../../runtime/models/fetch/quantisation-options.js';
-import { select } from '../../../../../runtime/models/fetch/selection.js';
+import { quantisationOptions, selectFiles } from '../../../../../runtime/models/fetch/selection.js';
 import { processorMs } from '../../../../support/processor-time.js';
 
-const listing = (...paths: string[]): Parameters<typeof select>[1] =>
+const listing = (...paths: string[]): Parameters<typeof selectFiles>[1] =>
   paths.map((path, index) => ({ path, sizeBytes: 10 + index, etag: index.toString(16).padStart(64, '0') }));
 const chosen = (paths: string[], wanted: string | null = null): string[] | undefined =>
-  select('org/repo', listing(...paths), wanted)?.files.map(({ path }) => path);
+  selectFiles('org/repo', listing(...paths), wanted)?.files.map(({ path }) => path);
 
 const TRANSFORMERS_JS = [
   ...['config.json', 'tokenizer.json', 'README.md', 'quantize_config.json', 'model.safetensors', 'pytorch_model.bin'],
@@ -179,9 +178,9 @@ describe('what is fetched of a repository', () => {
   });
 
   it('is told where something else is taken', () => {
-    assert.match(select('org/repo', listing(...TRANSFORMERS_JS), 'BNB4')?.note ?? '', /BNB4/);
-    assert.match(select('org/repo', listing(...GGUF), 'Q2_K')?.note ?? '', /Q2_K/);
-    assert.equal(select('org/repo', listing(...GGUF), 'Q8_0')?.note, null);
+    assert.match(selectFiles('org/repo', listing(...TRANSFORMERS_JS), 'BNB4')?.note ?? '', /BNB4/);
+    assert.match(selectFiles('org/repo', listing(...GGUF), 'Q2_K')?.note ?? '', /Q2_K/);
+    assert.equal(selectFiles('org/repo', listing(...GGUF), 'Q8_0')?.note, null);
   });
 
   it('is refused where shards or the projector are missing', () => {

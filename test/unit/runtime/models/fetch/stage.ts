@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DownloadEvent } from '../../../../../runtime/models/fetch/events.js';
+import type { DownloadEvent } from '../../../../../runtime/models/fetch/download.js';
 import { Hub } from '../../../../../runtime/models/fetch/hub.js';
 import type { HubSettings } from '../../../../../runtime/models/fetch/settings.js';
 import { Outbound } from '../../../../../runtime/net/outbound.js';

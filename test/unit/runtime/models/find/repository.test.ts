@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { cachedModels } from '../../../../../runtime/models/cache/list.js';
-import { aliasOf, repositoriesOf } from '../../../../../runtime/models/find/aliases.js';
 import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js';
 import { findGguf } from '../../../../../runtime/models/find/gguf.js';
-import { ownModels } from '../../../../../runtime/models/find/own-folders.js';
-import { knownModels } from '../../../../../runtime/models/find/places.js';
+import { aliasOf, repositoriesOf } from '../../../../../runtime/models/find/names.js';
+import { knownModels, ownModels } from '../../../../../runtime/models/find/places.js';
 import { findRepository } from '../../../../../runtime/models/find/repository.js';
 
 describe('finding repositories', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Batcher, padded, paddedLength, RAGGED, type Row } from '../../../../../../runtime/engines/encoders/onnx/batcher.js';
-import { sliced } from '../../../../../../runtime/engines/encoders/request-slices.js';
+import { askInSlices } from '../../../../../../runtime/engines/encoders/request-slices.js';
 
 const never = new AbortController().signal;
 const row = (tokens: number, take: Row<number>['take'] = () => {}): Row<number> => ({
@@ -112,7 +112,7 @@ describe('slices', () => {
     let open = 0;
     let most = 0;
     const texts = Array.from({ length: 1000 }, (_, index) => String(index));
-    const replies = await sliced(texts, never, async (from, to) => {
+    const replies = await askInSlices(texts, never, async (from, to) => {
       open += 1;
       most = Math.max(most, open);
       await turn();
@@ -125,13 +125,13 @@ describe('slices', () => {
 
   it('bounds the characters of a slice, and takes a long text alone', async () => {
     const texts = ['x'.repeat(200_000), 'y'.repeat(200_000), 'z'.repeat(1_000_000), 'a', 'b'];
-    const sizes = await sliced(texts, never, async (from, to) => to - from);
+    const sizes = await askInSlices(texts, never, async (from, to) => to - from);
     assert.deepEqual(sizes, [1, 1, 1, 2]);
   });
 
   it('stops the others at the first failure', async () => {
     const signals: AbortSignal[] = [];
-    const asked = sliced(Array(500).fill('x'), never, async (from, _to, signal) => {
+    const asked = askInSlices(Array(500).fill('x'), never, async (from, _to, signal) => {
       signals.push(signal);
       if (from === 0) throw new Error('broken');
       await turn();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { entitiesOf, labelOf, type PlacedToken } from '../../../../../../runtime/engines/encoders/onnx/entities.js';
-import { placesOf } from '../../../../../../runtime/engines/encoders/onnx/token-places.js';
-import { wordPieceWordsOf, wordsOf } from '../../../../../../runtime/engines/encoders/onnx/words.js';
+import { placesOf, wordPieceWordsOf, wordsOf } from '../../../../../../runtime/engines/encoders/onnx/token-places.js';
 
 const LABELS = ['O', 'B-PER', 'I-PER', 'B-LOC', 'I-LOC', 'S-ORG', 'MISC'];
 

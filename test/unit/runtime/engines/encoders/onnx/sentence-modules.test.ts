@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pooling } from '../../../../../../runtime/engines/contracts/encoder.js';
-import { pooled } from '../../../../../../runtime/engines/encoders/onnx/pooling.js';
+import { poolStates } from '../../../../../../runtime/engines/encoders/onnx/pooling.js';
 import { modulesOf, poolingOf, vectorSteps } from '../../../../../../runtime/engines/encoders/onnx/sentence-modules.js';
 import { Failure } from '../../../../../../schemas/errors.js';
 
@@ -71,8 +71,8 @@ describe('the pooling of a sentence model', () => {
 
   it('takes the sum by the root of the number of tokens', () => {
     const states = { values: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8), tokens: 4, dimensions: 2 };
-    assert.deepEqual([...pooled(states, 'mean_sqrt')], [8, 10]);
-    assert.deepEqual([...pooled(states, 'mean')], [4, 5]);
+    assert.deepEqual([...poolStates(states, 'mean_sqrt')], [8, 10]);
+    assert.deepEqual([...poolStates(states, 'mean')], [4, 5]);
   });
 });
 

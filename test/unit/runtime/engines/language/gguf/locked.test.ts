@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { lockNote } from '../../../../../../runtime/engines/language/gguf/locked.js';
+import { lockNote } from '../../../../../../runtime/engines/language/gguf/model.js';
 
 const status = (kibibytes: number): string => `Name:\tnode\nVmPeak:\t   99999 kB\nVmLck:\t   ${kibibytes} kB\nVmPin:\t       0 kB\n`;
 const limits = (bytes: string): string =>

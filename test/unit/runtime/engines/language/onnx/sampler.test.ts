@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sampling } from '../../../../../../runtime/engines/contracts/language.js';
-import { cut, type Past } from '../../../../../../runtime/engines/language/onnx/past-states.js';
+import { cutPast, type Past, SeenPrompts } from '../../../../../../runtime/engines/language/onnx/past-states.js';
 import { logOfSum, mostLikely, Sampler } from '../../../../../../runtime/engines/language/onnx/sampler.js';
-import { Histories } from '../../../../../../runtime/engines/language/onnx/seen-prompts.js';
 
 const LOGITS = [0, 2, 1, -1, 2.5];
 const NONE = new Int32Array();
@@ -97,15 +96,15 @@ const past = (length: number) => ({
 
 describe('keys and values', () => {
   it('are cut per head', () => {
-    const { length, tensors } = cut(past(4), 2);
+    const { length, tensors } = cutPast(past(4), 2);
     assert.equal(length, 2);
     assert.deepEqual(tensors.k!.dims, [1, 2, 2, 2]);
     assert.deepEqual([...tensors.k!.data], [0, 0, 1, 1, 100, 100, 101, 101]);
-    assert.equal(cut(past(4), 9).length, 4);
+    assert.equal(cutPast(past(4), 9).length, 4);
   });
 
   it('of the longest common beginning are found, and the last token is left to read', () => {
-    const histories = new Histories();
+    const histories = new SeenPrompts();
     histories.keep(Int32Array.of(1, 2, 3, 4), past(4));
     histories.keep(Int32Array.of(1, 9, 9), past(3));
     assert.equal(histories.find(Int32Array.of(1, 2, 3, 7))?.length, 3);
@@ -120,7 +119,7 @@ describe('keys and values', () => {
       length,
       tensors: { 'past_conv.0': { type: 'float32', dims: [1, 1], data: Float32Array.of(length) } },
     });
-    const histories = new Histories();
+    const histories = new SeenPrompts();
     histories.keep(Int32Array.of(1, 2), stated(2));
     histories.keep(Int32Array.of(1, 2, 3, 4, 5), stated(4));
     const lengths = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { OcrPage } from '../../../../../../runtime/engines/contracts/ocr.js';
-import { NetworksReader } from '../../../../../../runtime/engines/ocr/networks/reader.js';
+import { NetworksReader } from '../../../../../../runtime/engines/ocr/networks/entry.js';
 import { emptyDataDir } from '../../../../../support/daemon.js';
 import { floats, integers, type OnnxNode, type OnnxTensor, writeOnnx } from '../../../../../support/models/writers/onnx-writer.js';
 import { pagePng } from '../../../../../support/vision/glyphs.js';

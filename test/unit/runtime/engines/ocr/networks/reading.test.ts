@@ -3,9 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { straightened } from '../../../../../../runtime/engines/ocr/networks/crop.js';
-import { classesOf, decodeLine } from '../../../../../../runtime/engines/ocr/networks/ctc.js';
-import { readLabels } from '../../../../../../runtime/engines/ocr/networks/labels.js';
+import { classesOf, decodeLine, readLabels } from '../../../../../../runtime/engines/ocr/networks/ctc.js';
 import { rectanglesOf } from '../../../../../../runtime/engines/ocr/networks/probability-maps.js';
 import {
   hullOf,
@@ -14,6 +12,7 @@ import {
   rectangleAround,
   regionsOf,
   type Slanted,
+  straighten,
 } from '../../../../../../runtime/engines/ocr/networks/regions.js';
 import { turnUpsideDown } from '../../../../../../runtime/pictures/picture.js';
 import { recogniser } from '../../../../../support/vision/networks.js';
@@ -114,16 +113,16 @@ describe('crops', () => {
   const page = { width: 8, height: 4, channels: 1 as const, data: Uint8Array.from({ length: 32 }, (_, at) => at) };
 
   it('of an upright rectangle are the pixels themselves', () => {
-    assert.deepEqual([...straightened(page, upright(2, 1, 3, 2)).data], [10, 11, 12, 18, 19, 20]);
+    assert.deepEqual([...straighten(page, upright(2, 1, 3, 2)).data], [10, 11, 12, 18, 19, 20]);
   });
 
   it('of text that runs downwards are laid down', () => {
-    const { width, height, data } = straightened(page, upright(1, 0, 1, 4));
+    const { width, height, data } = straighten(page, upright(1, 0, 1, 4));
     assert.deepEqual([width, height, [...data]], [4, 1, [1, 9, 17, 25]]);
   });
 
   it('reach no further than the image', () => {
-    assert.deepEqual([...straightened(page, upright(-2, 0, 3, 1)).data], [0, 0, 0]);
+    assert.deepEqual([...straighten(page, upright(-2, 0, 3, 1)).data], [0, 0, 0]);
   });
 
   it('can be turned upside down', () =>

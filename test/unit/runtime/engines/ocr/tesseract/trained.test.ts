@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { withLanguages } from '../../../../../../runtime/engines/ocr/tesseract/entry.js';
 import { pageOfWords } from '../../../../../../runtime/engines/ocr/tesseract/readings.js';
-import { withLanguages } from '../../../../../../runtime/engines/ocr/tesseract/trained.js';
 
 const english = join(
   dirname(createRequire(import.meta.url).resolve('@tesseract.js-data/eng/package.json')),

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Dense } from '../../../../../../../native/contract.js';
+import { readWeights } from '../../../../../../../runtime/engines/encoders/onnx/bert/native-pass.js';
 import { type Recognised, recognise, Unrecognised } from '../../../../../../../runtime/engines/encoders/onnx/bert/recognise.js';
-import { readWeights } from '../../../../../../../runtime/engines/encoders/onnx/bert/weights.js';
 import { readGraph } from '../../../../../../../runtime/engines/onnx/graph.js';
 import {
   both,
