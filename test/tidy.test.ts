@@ -66,7 +66,7 @@ const DOORS: Record<string, RegExp> = {
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,
   'postal-mime': /^runtime\/documents\/parsers\/eml\.ts$/,
   rbush: /^runtime\/memory\/places\/tree\.ts$/,
-  re2js: /^runtime\/documents\/extractors\/patterns\/custom\.ts$/,
+  re2js: /^runtime\/documents\/extractors\/pattern\.ts$/,
   'smol-toml': /^runtime\/config\/parse\.ts$/,
   'sherpa-onnx-node': /^runtime\/engines\/sherpa\//,
   sharp: /^runtime\/pictures\/codec\.ts$/,

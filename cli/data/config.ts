@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { differencesOf } from '../../runtime/config/differences.js';
-import { type Problem, pathText } from '../../runtime/config/problems.js';
+import { differencesOf, type Problem, pathText } from '../../runtime/config/problems.js';
 import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { validateConfig } from '../../runtime/config/validate.js';
 import { Failure } from '../../schemas/errors.js';

@@ -1,5 +1,5 @@
-import type { FailureItem } from '../../schemas/errors.js';
-import { Failure } from '../../schemas/errors.js';
+import { Failure, type FailureItem } from '../../schemas/errors.js';
+import type { JsonObject } from '../base/json.js';
 
 /** A place in a project file: keys and array positions from the top. */
 export type Path = readonly (string | number)[];
@@ -43,4 +43,27 @@ export function invalidConfig(subject: string, problems: readonly Problem[], whe
     ...(problem.input === undefined ? {} : { input: problem.input }),
   }));
   return new Failure('invalid', `${subject} has an invalid configuration: ${summary(problems)}`, { code: 'ProjectConfigError', errors });
+}
+
+/** One setting in which two configurations differ; a side that has nothing there is absent. */
+export interface Difference {
+  /** Such as `runtime.models[0].model`. */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+const isTree = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
+
+/** The settings that two configurations do not have in common, in the order of their paths. `shown` are the two as they may be told of, without their secrets. */
+export function differencesOf(before: unknown, after: unknown, shown = { before, after }, path: Path = []): Difference[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (isTree(before) && isTree(after) && Array.isArray(before) === Array.isArray(after)) {
+    const [a, b] = [isTree(shown.before) ? shown.before : {}, isTree(shown.after) ? shown.after : {}];
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
+      differencesOf(before[name], after[name], { before: a[name], after: b[name] }, [...path, Array.isArray(before) ? Number(name) : name]),
+    );
+  }
+  const [was, is] = [before === undefined ? {} : { before: shown.before }, after === undefined ? {} : { after: shown.after }];
+  return [{ path: pathText(path), ...was, ...is }];
 }

@@ -7,8 +7,7 @@ import type { Difference, Generation, GenerationDetail, GenerationList } from '.
 import type { Project } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
 import { flushDirectory, writeFlushed } from '../config/atomic-write.js';
-import { differencesOf } from '../config/differences.js';
-import { summary } from '../config/problems.js';
+import { differencesOf, summary } from '../config/problems.js';
 import { formatOf } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { validateConfig } from '../config/validate.js';

@@ -20,7 +20,7 @@ import {
 } from '../config/project-file.js';
 import { withSecretsOf } from '../config/secrets.js';
 import type { FileText, SpokenText } from '../config/shown-text.js';
-import { defaultTemplateName, templateText } from '../config/templates/index.js';
+import { defaultTemplateName, templateText } from '../config/templates.js';
 import { validateConfig } from '../config/validate.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
 import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';

@@ -9,8 +9,7 @@ import { log } from '../base/log.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
-import { settingNotes } from '../config/setting-notes.js';
-import { validateConfig } from '../config/validate.js';
+import { settingNotes, validateConfig } from '../config/validate.js';
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {

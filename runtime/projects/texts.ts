@@ -3,9 +3,8 @@ import type { Project, ProjectText, TextCheck } from '../../schemas/generated/co
 import { freshYaml } from '../config/edit.js';
 import { checkTree, MAX_SENT_MEMBERS, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
-import { settingNotes } from '../config/setting-notes.js';
 import type { FileText, SpokenText } from '../config/shown-text.js';
-import { validateConfig } from '../config/validate.js';
+import { settingNotes, validateConfig } from '../config/validate.js';
 import { completeLargeText, showLargeText } from '../config/yaml-worker.js';
 import type { Projects } from './projects.js';
 import { stampOf } from './snapshot.js';

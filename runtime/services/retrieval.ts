@@ -3,7 +3,7 @@ import { callsOf, Lazy } from '../base/once.js';
 import { collect } from '../completions/collect.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
-import type { ReadRecording } from '../documents/parsing/recordings.js';
+import type { ReadRecording } from '../documents/parsing/recognition.js';
 import type { Events } from '../events/events.js';
 import { Databases } from '../library/databases/databases.js';
 import { DatabaseInspection } from '../library/databases/inspection.js';

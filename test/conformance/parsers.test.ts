@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ParsedDocument, ParseLimits, Parser, SourceFile, Transcript } from '../../runtime/documents/parsers/contract.js';
 import { PARSERS, parserFor, parserOf, typeOf } from '../../runtime/documents/parsers/index.js';
-import { effectiveConfig } from '../../runtime/documents/parsing/config.js';
+import { effectiveConfig } from '../../runtime/documents/parsing/choose.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ParserType } from '../../schemas/generated/config/rag.js';
 import { docx, drawn, eml, epub, msg, odt, pdf, pptx, wordParagraph, workbook } from '../support/documents.js';

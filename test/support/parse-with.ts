@@ -1,6 +1,6 @@
 import type { ParsedDocument, ParseLimits, SourceFile } from '../../runtime/documents/parsers/contract.js';
 import { parserOf } from '../../runtime/documents/parsers/index.js';
-import { effectiveConfig } from '../../runtime/documents/parsing/config.js';
+import { effectiveConfig } from '../../runtime/documents/parsing/choose.js';
 import type { ParserType } from '../../schemas/generated/config/rag.js';
 
 /** Bounds that small test files reach. */

@@ -1,6 +1,6 @@
 import type { Metadata } from '../contract.js';
 import type { Block, ParsedDocument } from '../parsers/contract.js';
-import type { ChunkSpan } from './pack.js';
+import type { ChunkSpan } from './units.js';
 
 /** A passage without its text, which is the stretch of the document's. */
 export interface PassageSpan {

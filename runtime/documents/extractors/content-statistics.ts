@@ -1,7 +1,63 @@
 import type { OptionShapes } from '../../config/plugin-options.js';
+import { isBlankUnit } from '../chunking/units.js';
 import { emailsIn, urlsIn } from '../text/addresses.js';
-import { basicOf, type Counted, count, ratio } from './basic-statistics.js';
+import { type WordFacts, wordFactsOf } from '../text/known-words.js';
+import { type Line, linesOf, sentencesOf } from '../text/sentences.js';
+import { wordsOf } from '../text/words.js';
 import { defineExtractor } from './contract.js';
+
+/** What every part of the statistics counts with. */
+interface CountedText {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** What is known of each word. */
+  readonly known: readonly WordFacts[];
+  readonly sentences: number;
+  readonly lines: readonly Line[];
+}
+
+/** A quotient for people to read: four decimals, 0 where there is nothing to divide by. */
+export function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+}
+
+/** Splits a text once for all parts of the statistics. */
+function countText(text: string): CountedText {
+  const words = wordsOf(text).map((word) => word.text);
+  return { text, words, known: wordFactsOf(text), sentences: sentencesOf(text).length, lines: linesOf(text) };
+}
+
+/** Runs of lines with something in them. */
+function paragraphsIn(lines: readonly Line[]): number {
+  let paragraphs = 0;
+  let inside = false;
+  for (const line of lines) {
+    const filled = line.text.trim() !== '';
+    if (filled && !inside) paragraphs += 1;
+    inside = filled;
+  }
+  return paragraphs;
+}
+
+/** Sizes of the text; characters are UTF-16 code units, a word's characters its letters and digits. */
+function basicStatistics({ text, words, sentences, lines }: CountedText) {
+  let spaces = 0;
+  for (let at = 0; at < text.length; at += 1) if (isBlankUnit(text.charCodeAt(at))) spaces += 1;
+  const paragraphs = paragraphsIn(lines);
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  return {
+    character_count: text.length,
+    character_count_no_spaces: text.length - spaces,
+    word_count: words.length,
+    sentence_count: sentences,
+    paragraph_count: paragraphs,
+    line_count: lines.length,
+    avg_words_per_sentence: ratio(words.length, sentences),
+    avg_chars_per_word: ratio(letters, words.length),
+    avg_sentences_per_paragraph: ratio(sentences, paragraphs),
+    whitespace_ratio: ratio(spaces, text.length),
+  };
+}
 
 /** Words read in a minute. */
 const PACE = { slow: 150, average: 200, fast: 300 } as const;
@@ -15,18 +71,22 @@ const LEVELS = [
   [30, 'difficult'],
 ] as const;
 
-const rounded = (value: number): number => Math.round(value * 100) / 100;
+const roundToHundredths = (value: number): number => Math.round(value * 100) / 100;
 
 /** Minutes that a text of so many words takes to read. */
 function readingTime(words: number) {
-  return { slow: rounded(words / PACE.slow), average: rounded(words / PACE.average), fast: rounded(words / PACE.fast) };
+  return {
+    slow: roundToHundredths(words / PACE.slow),
+    average: roundToHundredths(words / PACE.average),
+    fast: roundToHundredths(words / PACE.fast),
+  };
 }
 
 /**
  * Flesch reading ease (Flesch 1948), Flesch-Kincaid grade (Kincaid et al. 1975) and automated readability index (Smith and Senter 1967).
  * Zeros for a text without words.
  */
-function readabilityOf({ words, known, sentences }: Counted) {
+function readabilityOf({ words, known, sentences }: CountedText) {
   const syllables = known.reduce((sum, word) => sum + word.syllables, 0);
   const letters = words.reduce((sum, word) => sum + word.length, 0);
   const any = words.length > 0;
@@ -34,9 +94,9 @@ function readabilityOf({ words, known, sentences }: Counted) {
   const perWord = syllables / Math.max(words.length, 1);
   const ease = any ? 206.835 - 1.015 * perSentence - 84.6 * perWord : 0;
   return {
-    flesch_reading_ease: rounded(ease),
-    flesch_kincaid_grade: any ? rounded(0.39 * perSentence + 11.8 * perWord - 15.59) : 0,
-    automated_readability_index: any ? rounded(4.71 * (letters / words.length) + 0.5 * perSentence - 21.43) : 0,
+    flesch_reading_ease: roundToHundredths(ease),
+    flesch_kincaid_grade: any ? roundToHundredths(0.39 * perSentence + 11.8 * perWord - 15.59) : 0,
+    automated_readability_index: any ? roundToHundredths(4.71 * (letters / words.length) + 0.5 * perSentence - 21.43) : 0,
     reading_level: any ? (LEVELS.find(([least]) => ease >= least)?.[1] ?? 'very_difficult') : 'unknown',
     syllable_count: syllables,
     avg_syllables_per_word: ratio(syllables, words.length),
@@ -65,7 +125,7 @@ const SENTIMENT_WORD_UNITS = 32;
 const NEUTRAL = 0.1;
 
 /** Counts of English words with a leaning, turned by a negation before them; the score is (positive - negative) / both, -1 to 1. */
-function sentimentOf({ words: all }: Counted) {
+function sentimentOf({ words: all }: CountedText) {
   let positive = 0;
   let negative = 0;
   let negated = 0;
@@ -97,7 +157,7 @@ function countOf(found: Iterable<unknown>): number {
 }
 
 /** Marks, lists and addresses by number. `punctuation_counts` holds the marks that occur. */
-function structureOf({ text, known, lines }: Counted) {
+function structureOf({ text, known, lines }: CountedText) {
   const marks = new Map<string, number>();
   for (let at = 0; at < text.length; at += 1) {
     if (!COUNTED_UNITS.has(text.charCodeAt(at))) continue;
@@ -124,7 +184,7 @@ const COMPLEX_SYLLABLES = 3;
 const WORD_UNITS = 64;
 
 /** How varied the words are; words are compared in lower case. Complex words and their ratio count every occurrence. */
-function vocabularyOf({ words, known }: Counted) {
+function vocabularyOf({ words, known }: CountedText) {
   const counts = new Map<string, number>();
   for (const { lower } of known) {
     const key = lower.length > WORD_UNITS ? lower.slice(0, WORD_UNITS) : lower;
@@ -160,8 +220,8 @@ const OPTIONS = {
 
 /** Counts what a text is made of. `reading_time_minutes` beside the chunk is that of a reader of 200 words a minute. */
 export const contentStatistics = defineExtractor('ContentStatisticsExtractor', OPTIONS, (text, options) => {
-  const counted = count(text);
-  const basic = basicOf(counted);
+  const counted = countText(text);
+  const basic = basicStatistics(counted);
   const sentiment = options.include_sentiment_indicators ? sentimentOf(counted) : undefined;
   return {
     output: {

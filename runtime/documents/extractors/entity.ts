@@ -1,8 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { defineExtractor } from './contract.js';
-import { CONFIDENCE, ENTITY_TYPES, type Entity, type EntityType } from './entities/contract.js';
-import { figuresIn } from './entities/figures.js';
+import { CONFIDENCE, ENTITY_TYPES, type Entity, type EntityType, figuresIn } from './entities/figures.js';
 import { namesIn } from './entities/names.js';
 
 const OPTIONS = {
@@ -31,7 +30,7 @@ const OPTIONS = {
 const ENTITIES = 1000;
 
 /** Joins entities of one kind, in the order of the text, with nothing but a space between; the surer method names the result. */
-function merged(text: string, entities: readonly Entity[]): Entity[] {
+function mergeEntities(text: string, entities: readonly Entity[]): Entity[] {
   const result: Entity[] = [];
   for (const one of entities) {
     const last = result.at(-1);
@@ -46,7 +45,7 @@ function merged(text: string, entities: readonly Entity[]): Entity[] {
   return result;
 }
 
-function grouped(text: string, entities: Iterable<Entity>, merge: boolean): Map<EntityType, Entity[]> {
+function groupEntities(text: string, entities: Iterable<Entity>, merge: boolean): Map<EntityType, Entity[]> {
   const groups = new Map<EntityType, Entity[]>();
   for (const one of entities) {
     const group = groups.get(one.type) ?? [];
@@ -55,7 +54,7 @@ function grouped(text: string, entities: Iterable<Entity>, merge: boolean): Map<
   }
   for (const [type, found] of groups) {
     const sorted = found.sort((a, b) => a.start - b.start || b.end - a.end);
-    groups.set(type, (merge ? merged(text, sorted) : sorted).slice(0, ENTITIES));
+    groups.set(type, (merge ? mergeEntities(text, sorted) : sorted).slice(0, ENTITIES));
   }
   return groups;
 }
@@ -77,7 +76,7 @@ export const entity = defineExtractor('EntityExtractor', OPTIONS, (text, options
     CONFIDENCE[one.method] >= options.confidence_threshold &&
     (options.entity_types.length === 0 || options.entity_types.includes(one.type));
   const all = [...figuresIn(text, english, ENTITIES), ...(english ? namesIn(text) : [])].filter(wanted);
-  const groups = grouped(text, all, options.merge_entities);
+  const groups = groupEntities(text, all, options.merge_entities);
   const kinds = ENTITY_TYPES.filter((type) => groups.has(type)).map((type) => [type, groups.get(type)!] as const);
   return {
     output: {

@@ -1,12 +1,8 @@
 import type { ExtractorType } from '../../../schemas/generated/config/rag.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { defineExtractor, type Extracted, type Extractor } from './contract.js';
-import { type Candidate, type Choice, choose, type Keyword } from './keywords/choose.js';
-import { rake } from './keywords/rake.js';
-import { textrank } from './keywords/textrank.js';
-import { tfidf } from './keywords/tfidf.js';
-import { type Fragments, fragmentsOf } from './keywords/tokens.js';
-import { yake } from './keywords/yake.js';
+import { rakeCandidates, textrankCandidates, tfidfCandidates, yakeCandidates } from './keywords/algorithms.js';
+import { type Candidate, type Choice, chooseKeywords, type Fragments, fragmentsOf, type Keyword } from './keywords/phrases.js';
 
 const COMMON = {
   max_keywords: { type: 'integer', default: 10, minimum: 1, maximum: 100, description: 'Keywords in the answer.' },
@@ -37,10 +33,10 @@ interface Algorithm {
 }
 
 const ALGORITHMS = {
-  rake: { find: rake, grams: false, lowFirst: false },
-  yake: { find: yake, grams: true, lowFirst: true },
-  tfidf: { find: tfidf, grams: true, lowFirst: false },
-  textrank: { find: textrank, grams: false, lowFirst: false },
+  rake: { find: rakeCandidates, grams: false, lowFirst: false },
+  yake: { find: yakeCandidates, grams: true, lowFirst: true },
+  tfidf: { find: tfidfCandidates, grams: true, lowFirst: false },
+  textrank: { find: textrankCandidates, grams: false, lowFirst: false },
 } as const satisfies Record<string, Algorithm>;
 type AlgorithmName = keyof typeof ALGORITHMS;
 
@@ -56,17 +52,17 @@ interface Options extends Choice {
 export function keywordsOf(text: string, algorithm: AlgorithmName, options: Options): Keyword[] {
   const { find, grams, lowFirst } = ALGORITHMS[algorithm];
   const most = Math.min(options.max_length, grams ? (options.max_ngram_size ?? options.max_length) : options.max_length);
-  return choose(find(fragmentsOf(text, options.language, options.stop_words), options.min_length, most), options, lowFirst);
+  return chooseKeywords(find(fragmentsOf(text, options.language, options.stop_words), options.min_length, most), options, lowFirst);
 }
 
-function extracted(algorithm: AlgorithmName, keywords: readonly Keyword[]): Extracted {
+function keywordOutput(algorithm: AlgorithmName, keywords: readonly Keyword[]): Extracted {
   const key = `${algorithm}_keywords`;
   return { output: { [key]: keywords }, flat: { [key]: keywords.map((one) => one.phrase) } };
 }
 
 /** An extractor of one algorithm; it does not take options that cannot act on it. */
-function single(type: ExtractorType, algorithm: AlgorithmName, shapes: typeof COMMON | typeof GRAMS): Extractor {
-  return defineExtractor(type, shapes, (text, options) => extracted(algorithm, keywordsOf(text, algorithm, options)));
+function extractorOfAlgorithm(type: ExtractorType, algorithm: AlgorithmName, shapes: typeof COMMON | typeof GRAMS): Extractor {
+  return defineExtractor(type, shapes, (text, options) => keywordOutput(algorithm, keywordsOf(text, algorithm, options)));
 }
 
 /** Keywords by the algorithm that the options name. */
@@ -76,12 +72,12 @@ export const keyword = defineExtractor(
     algorithm: { type: 'string', default: 'rake', enum: ['rake', 'yake', 'tfidf', 'textrank'], description: 'How phrases are scored.' },
     ...GRAMS,
   },
-  (text, options) => extracted(options.algorithm, keywordsOf(text, options.algorithm, options)),
+  (text, options) => keywordOutput(options.algorithm, keywordsOf(text, options.algorithm, options)),
 );
 
 /** Keywords by RAKE. */
-export const rakeKeyword = single('RAKEExtractor', 'rake', COMMON);
+export const rakeKeyword = extractorOfAlgorithm('RAKEExtractor', 'rake', COMMON);
 /** Keywords by YAKE; a low score is a good one. */
-export const yakeKeyword = single('YAKEExtractor', 'yake', GRAMS);
+export const yakeKeyword = extractorOfAlgorithm('YAKEExtractor', 'yake', GRAMS);
 /** Keywords by TF-IDF over the sentences of the text. */
-export const tfidfKeyword = single('TFIDFExtractor', 'tfidf', GRAMS);
+export const tfidfKeyword = extractorOfAlgorithm('TFIDFExtractor', 'tfidf', GRAMS);

@@ -1,6 +1,6 @@
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { wordsOf } from '../text/words.js';
-import { ratio } from './basic-statistics.js';
+import { ratio } from './content-statistics.js';
 import { defineExtractor } from './contract.js';
 import { keywordsOf } from './keywords.js';
 import { lexrank, lsa, luhn, pickable, type Ranking, textrank } from './sentence-rankings.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Parser } from './contract.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 /** `include_times`: each sentence begins with the time at which it is said. */
 const DEFAULTS = { chunk_size: 1000, chunk_overlap: 100, chunk_strategy: 'paragraphs', extract_metadata: true, include_times: true };
@@ -43,6 +43,6 @@ export const audio: Parser = {
     }
     if (writer.isEmpty) writer.warnings.push('nothing is said in it');
     const described = { type: 'audio', duration_s: transcript.seconds, spoken_language: transcript.language };
-    return writer.finish(options.extract_metadata === false ? {} : present(described));
+    return writer.finish(options.extract_metadata === false ? {} : presentMembers(described));
   },
 };

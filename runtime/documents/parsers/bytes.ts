@@ -3,12 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../schemas/errors.js';
 import type { Metadata } from '../contract.js';
 import type { ParseLimits, SourceFile } from './contract.js';
-import { textEncoding } from './encodings/declared.js';
-import { decodedAs } from './encodings/decode.js';
-import { escapedEncoding } from './encodings/escapes.js';
+import { markedEncoding, textEncoding, unmarkedUtf16 } from './encodings/declared.js';
+import { decodeBytes, escapedEncoding } from './encodings/decode.js';
 import { guessedEncoding } from './encodings/guess.js';
 import { encodingOf } from './encodings/names.js';
-import { markedEncoding, unmarkedUtf16 } from './encodings/wide.js';
 import { tooLong } from './writer.js';
 
 /** Guesses below this confidence come with a warning. */
@@ -31,7 +29,7 @@ export interface DecodedText {
 }
 
 /** What is said of the encoding of a text besides its bytes; unknown names count as not said. */
-export interface EncodingHints {
+interface EncodingHints {
   /** The parser's option `encoding`; `utf-8`, its default, leaves the choice to the file. */
   readonly setting?: unknown;
   /** What the file, or what it lies in, names. */
@@ -57,8 +55,8 @@ const damageWarning = (count: number, encoding: string): string =>
   `${count} ${count === 1 ? 'stretch of bytes means' : 'stretches of bytes mean'} nothing in ${encoding}; a replacement character stands for each.`;
 
 /** The text in an encoding that is named; undefined where so much of it means nothing that the name must be wrong. */
-function named(bytes: Uint8Array, encoding: string): DecodedText | undefined {
-  const text = decodedAs(bytes, encoding);
+function decodeAs(bytes: Uint8Array, encoding: string): DecodedText | undefined {
+  const text = decodeBytes(bytes, encoding);
   const damage = damageOf(text);
   if (damage === 0) return { text, encoding };
   if (damage > lettersBeyondAscii(text) * DAMAGE_SHARE) return undefined;
@@ -67,16 +65,16 @@ function named(bytes: Uint8Array, encoding: string): DecodedText | undefined {
 
 /** UTF-8, whole or with a few broken bytes. */
 function utf8(bytes: Uint8Array): DecodedText | undefined {
-  const text = decodedAs(bytes, 'utf-8');
+  const text = decodeBytes(bytes, 'utf-8');
   if (isUtf8(bytes)) return { text, encoding: 'utf-8' };
   const damage = damageOf(text);
   if (lettersBeyondAscii(text) - damage < damage * LETTERS_PER_DAMAGE) return undefined;
   return { text, encoding: 'utf-8', warning: damageWarning(damage, 'utf-8') };
 }
 
-function guessed(bytes: Uint8Array, refused: string | undefined): DecodedText {
+function decodeByGuess(bytes: Uint8Array, refused: string | undefined): DecodedText {
   const { encoding, confidence } = guessedEncoding(bytes);
-  const text = decodedAs(bytes, encoding);
+  const text = decodeBytes(bytes, encoding);
   if (confidence >= SURE && refused === undefined && damageOf(text) === 0) return { text, encoding, confidence };
   const why = refused === undefined ? 'The file does not name its encoding' : `The text is not in ${refused}, as it should be`;
   const warning = `${why}; it was read as ${encoding}, which is a guess (confidence ${confidence}). If letters are wrong, name the encoding in the parser's option encoding.`;
@@ -87,22 +85,22 @@ function guessed(bytes: Uint8Array, refused: string | undefined): DecodedText {
  * The text of bytes, in the encoding of the first of these that fits: the byte order mark, the setting, what the file declares, escape sequences
  * of seven bits, UTF-8, the look of UTF-16, a guess by the frequency of letters.
  */
-export function decoded(bytes: Uint8Array, { setting, declared }: EncodingHints = {}): DecodedText {
+export function decodeText(bytes: Uint8Array, { setting, declared }: EncodingHints = {}): DecodedText {
   const mark = markedEncoding(bytes);
-  if (mark) return { text: decodedAs(bytes, mark), encoding: mark };
+  if (mark) return { text: decodeBytes(bytes, mark), encoding: mark };
   const set = typeof setting === 'string' ? encodingOf(setting) : undefined;
   const wanted = [set === 'utf-8' ? undefined : set, declared].filter((one) => one !== undefined);
   for (const encoding of wanted) {
-    const found = named(bytes, encoding);
+    const found = decodeAs(bytes, encoding);
     if (found) return found;
   }
   if (isAscii(bytes)) {
     const escaped = escapedEncoding(bytes);
-    if (escaped) return { text: decodedAs(bytes, escaped), encoding: escaped };
+    if (escaped) return { text: decodeBytes(bytes, escaped), encoding: escaped };
   }
   const wide = unmarkedUtf16(bytes);
-  if (wide) return { text: decodedAs(bytes, wide), encoding: wide };
-  return utf8(bytes) ?? guessed(bytes, wanted[0]);
+  if (wide) return { text: decodeBytes(bytes, wide), encoding: wide };
+  return utf8(bytes) ?? decodeByGuess(bytes, wanted[0]);
 }
 
 /** The decoded text of a file within the limit. `declared` finds what the bytes name as their encoding. */
@@ -115,7 +113,7 @@ export async function textOf(
   // Refused before it is read; UTF-16 may be twice as long as what comes out.
   if (file.sizeBytes > limits.textBytes * 2) throw tooLong(file.name, limits);
   const bytes = await bytesOf(file);
-  const found = decoded(bytes, { setting: options.encoding, declared: declared(bytes) });
+  const found = decodeText(bytes, { setting: options.encoding, declared: declared(bytes) });
   if (found.text.trim() === '') throw new Failure('invalid', `${file.name} holds nothing but white space.`, { code: 'empty_file' });
   return found;
 }
@@ -133,7 +131,7 @@ export function withoutEmbedded(text: string): string {
 }
 
 /** Line ends as \n, no control characters, no trailing blanks, at most one blank line in a row. */
-export function cleaned(text: string): string {
+export function cleanText(text: string): string {
   return (
     text
       .replace(/\r\n?/g, '\n')

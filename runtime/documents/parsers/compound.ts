@@ -1,5 +1,4 @@
-import type { SourceFile } from './contract.js';
-import { damaged } from './refusals.js';
+import { damagedFile, type SourceFile } from './contract.js';
 
 /** A compound file (OLE), in which the Office programs of before 2007 kept their documents. */
 export interface Compound {
@@ -28,7 +27,7 @@ export async function openCompound(file: SourceFile, bytes: Uint8Array): Promise
   try {
     container = CFB.read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), { type: 'buffer' }) as Container;
   } catch (error) {
-    throw damaged(file, 'its compound file cannot be opened', error);
+    throw damagedFile(file, 'its compound file cannot be opened', error);
   }
   const places = new Map<string, number>();
   for (const [at, path] of container.FullPaths.entries()) {

@@ -1,7 +1,6 @@
 import type { Metadata } from '../contract.js';
 import { encodingMetadata, textOf } from './bytes.js';
-import type { Parser, SourceFile } from './contract.js';
-import { damaged } from './refusals.js';
+import { damagedFile, type Parser, type SourceFile } from './contract.js';
 import { dividedTable, writeTable } from './tabular.js';
 import { DocumentWriter } from './writer.js';
 
@@ -53,7 +52,7 @@ async function records(file: Pick<SourceFile, 'name'>, text: string, delimiter: 
       max_record_size: RECORD_UNITS,
     }) as string[][];
   } catch (error) {
-    throw damaged(file, `its table cannot be read (${error instanceof Error ? error.message.slice(0, 200) : 'unknown reason'})`, error);
+    throw damagedFile(file, `its table cannot be read (${error instanceof Error ? error.message.slice(0, 200) : 'unknown reason'})`, error);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Metadata } from '../contract.js';
 import { openCompound } from './compound.js';
-import type { Block, SourceFile } from './contract.js';
-import { damaged, locked, unreadFormat } from './refusals.js';
+import { type Block, damagedFile, lockedFile, type SourceFile, unreadFormat } from './contract.js';
 import type { DocumentWriter } from './writer.js';
 
 /** `wIdent`, `nFib` and the flags of the block that begins the stream of a document ([MS-DOC] 2.5). */
@@ -24,10 +23,10 @@ interface WordText {
 /** Reads a Word 97 document into blocks, by the options of Word documents. Throws `Failure('invalid')` with the reason. */
 export async function writeWord97(file: SourceFile, bytes: Uint8Array, options: Metadata, writer: DocumentWriter): Promise<Metadata> {
   const stream = (await openCompound(file, bytes)).stream('WordDocument');
-  if (!stream || stream.length < 32) throw damaged(file, 'it has no document part');
+  if (!stream || stream.length < 32) throw damagedFile(file, 'it has no document part');
   const view = new DataView(stream.buffer, stream.byteOffset, stream.length);
   if (view.getUint16(0, true) !== IDENT_WORD_97) throw unreadFormat(file, 'a document of Word 95 or before', 'save it as DOCX');
-  if (view.getUint16(FLAGS_AT, true) & ENCRYPTED) throw locked(file);
+  if (view.getUint16(FLAGS_AT, true) & ENCRYPTED) throw lockedFile(file);
   const text = await wordText(file, bytes);
   const both = options.include_header_footer === true;
   const part = (kind: Block['kind'], content: string, section: string): void => {
@@ -48,7 +47,7 @@ async function wordText(file: SourceFile, bytes: Uint8Array): Promise<WordText> 
   try {
     return await new Extractor().extract(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   } catch (error) {
-    throw damaged(file, 'its document part cannot be read', error);
+    throw damagedFile(file, 'its document part cannot be read', error);
   }
 }
 

@@ -1,15 +1,14 @@
 import type { Metadata } from '../contract.js';
 import { type Archive, repacked, unpacked } from './archive.js';
-import { bytesOf, decoded } from './bytes.js';
+import { bytesOf, decodeText } from './bytes.js';
 import { isCompound } from './compound.js';
-import type { Block, Parser, SourceFile } from './contract.js';
+import { type Block, damagedFile, type Parser, type SourceFile } from './contract.js';
 import { writeWord97 } from './doc.js';
 import { xmlEncoding } from './encodings/declared.js';
 import { type HtmlFindings, writeHtml } from './html-blocks.js';
 import { readMarkup, textsOf } from './markup.js';
 import { coreProperties } from './office.js';
-import { damaged } from './refusals.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 const PYTHON_DOCX = {
   chunk_size: 1000,
@@ -34,7 +33,7 @@ const EQUATION_END = '</m:oMath>';
 /** A part with each equation as a run of text: the library leaves equations out. */
 function withEquations(part: Uint8Array): Uint8Array {
   if (!Buffer.from(part.buffer, part.byteOffset, part.length).includes(EQUATION)) return part;
-  const source = decoded(part, { declared: xmlEncoding(part) }).text;
+  const source = decodeText(part, { declared: xmlEncoding(part) }).text;
   const pieces: string[] = [];
   let end = 0;
   for (let start = source.indexOf(EQUATION); start >= 0; start = source.indexOf(EQUATION, end)) {
@@ -66,7 +65,7 @@ async function bodyHtml(archive: Archive, file: SourceFile): Promise<string> {
     const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
     return (await mammoth.convertToHtml({ buffer }, { convertImage, ignoreEmptyParagraphs: true })).value;
   } catch (error) {
-    throw damaged(file, 'its document part cannot be read', error);
+    throw damagedFile(file, 'its document part cannot be read', error);
   }
 }
 
@@ -78,7 +77,7 @@ function writeParts(writer: DocumentWriter, archive: Archive, path: RegExp, kind
 
 function described(found: HtmlFindings, archive: Archive, options: Metadata): Metadata {
   const images = archive.paths.filter((path) => path.startsWith('word/media/')).map((path) => path.slice('word/media/'.length));
-  return present({
+  return presentMembers({
     type: 'docx_document',
     ...coreProperties(archive, 'docProps/core.xml'),
     headers: found.headings,
@@ -103,7 +102,7 @@ export const docx: Parser = {
       return writer.finish(options.extract_metadata === false ? {} : metadata);
     }
     const archive = unpacked(file.name, bytes, limits, (path) => /\.(?:xml|rels)$/.test(path));
-    if (!archive.parts.has('word/document.xml')) throw damaged(file, 'it has no document part');
+    if (!archive.parts.has('word/document.xml')) throw damagedFile(file, 'it has no document part');
     const writer = new DocumentWriter(file.name, limits);
     const both = options.include_header_footer === true;
     if (both || options.extract_headers === true) writeParts(writer, archive, /^word\/header\d*\.xml$/, 'header', { section: 'header' });

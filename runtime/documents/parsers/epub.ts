@@ -1,12 +1,11 @@
 import { posix } from 'node:path';
 import { type Archive, unpacked } from './archive.js';
-import { bytesOf, decoded } from './bytes.js';
-import type { Parser, SourceFile } from './contract.js';
+import { bytesOf, decodeText } from './bytes.js';
+import { damagedFile, type Parser, type SourceFile } from './contract.js';
 import { htmlEncoding } from './encodings/declared.js';
 import { writeHtml } from './html-blocks.js';
 import { readXml } from './markup.js';
 import { coreProperties } from './office.js';
-import { damaged } from './refusals.js';
 import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = {
@@ -25,7 +24,7 @@ function packagePath(archive: Archive, file: SourceFile): string {
       if (name === 'rootfile') path ??= attributes['full-path'];
     },
   });
-  if (path === undefined || !archive.parts.has(path)) throw damaged(file, 'it names no package');
+  if (path === undefined || !archive.parts.has(path)) throw damagedFile(file, 'it names no package');
   return path;
 }
 
@@ -52,14 +51,14 @@ export const epub: Parser = {
   mimeTypes: ['application/epub+zip'],
   async parse(file, options, limits) {
     const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.(?:xml|opf|x?html?)$/i.test(path));
-    if (archive.paths.includes('META-INF/rights.xml')) throw damaged(file, 'its content is locked by its publisher');
+    if (archive.paths.includes('META-INF/rights.xml')) throw damagedFile(file, 'its content is locked by its publisher');
     const root = packagePath(archive, file);
     const writer = new DocumentWriter(file.name, limits);
     const choices = { tables: options.extract_tables !== false, images: false, formatting: options.preserve_formatting === true };
     const found = chapters(archive, root);
     found.forEach((path, index) => {
       const part = archive.parts.get(path);
-      if (part) writeHtml(decoded(part, { declared: htmlEncoding(part) }).text, writer, choices, { metadata: { chapter: index + 1 } });
+      if (part) writeHtml(decodeText(part, { declared: htmlEncoding(part) }).text, writer, choices, { metadata: { chapter: index + 1 } });
       else writer.warnings.push(`Chapter ${path} is missing.`);
     });
     const core = options.extract_metadata === false ? {} : coreProperties(archive, root);

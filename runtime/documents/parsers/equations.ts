@@ -40,18 +40,18 @@ export class EquationBuilder {
   /** The whole equation on one line when its outermost element ends; undefined before. */
   close(): string | undefined {
     this.#open.pop();
-    return this.#open.length > 0 ? undefined : shown(this.#root).replace(/\s+/g, ' ').trim();
+    return this.#open.length > 0 ? undefined : renderEquation(this.#root).replace(/\s+/g, ' ').trim();
   }
 }
 
 const elements = (node: EquationNode): EquationNode[] => node.children.filter((one): one is EquationNode => typeof one !== 'string');
 const parts = (node: EquationNode, name: string): EquationNode[] => elements(node).filter((one) => one.name === name);
-const textOf = (node: EquationNode | undefined): string => (node === undefined ? '' : shown(node));
+const textOf = (node: EquationNode | undefined): string => (node === undefined ? '' : renderEquation(node));
 /** The text of the first child of a name; empty where there is none. */
 const part = (node: EquationNode, name: string): string => textOf(parts(node, name)[0]);
 /** The text of a child by its place. */
 const at = (node: EquationNode, index: number): string => textOf(elements(node)[index]);
-const all = (node: EquationNode): string => node.children.map((one) => (typeof one === 'string' ? one : shown(one))).join('');
+const all = (node: EquationNode): string => node.children.map((one) => (typeof one === 'string' ? one : renderEquation(one))).join('');
 
 /** A value among the properties of an OMML element: `<m:fPr><m:type m:val="bar"/></m:fPr>`. */
 function property(node: EquationNode, name: string): string | undefined {
@@ -82,7 +82,7 @@ function bounded(node: EquationNode): string {
 
 function delimited(node: EquationNode): string {
   const inner = parts(node, 'e')
-    .map(shown)
+    .map(renderEquation)
     .join(property(node, 'sepChr') ?? ', ');
   return `${property(node, 'begChr') ?? '('}${inner}${property(node, 'endChr') ?? ')'}`;
 }
@@ -90,7 +90,7 @@ function delimited(node: EquationNode): string {
 function fenced(node: EquationNode): string {
   const { open = '(', close = ')', separators = ',' } = node.attributes;
   return `${open}${elements(node)
-    .map(shown)
+    .map(renderEquation)
     .join(`${separators.trim()[0] ?? ''} `)}${close}`;
 }
 
@@ -116,8 +116,8 @@ const FORMS: Readonly<Record<string, (node: EquationNode) => string>> = {
   func: (node) => `${part(node, 'fName')} ${grouped(part(node, 'e'))}`,
   limLow: (node) => `${part(node, 'e')}${lowered(part(node, 'lim'))}`,
   limUpp: (node) => `${part(node, 'e')}${raised(part(node, 'lim'))}`,
-  m: (node) => matrix(parts(node, 'mr').map((row) => parts(row, 'e').map(shown).join(', '))),
-  eqArr: (node) => parts(node, 'e').map(shown).join('; '),
+  m: (node) => matrix(parts(node, 'mr').map((row) => parts(row, 'e').map(renderEquation).join(', '))),
+  eqArr: (node) => parts(node, 'e').map(renderEquation).join('; '),
   acc: (node) => accented(part(node, 'e'), property(node, 'chr') || HAT),
   bar: (node) => accented(part(node, 'e'), BAR),
   // MathML
@@ -131,7 +131,7 @@ const FORMS: Readonly<Record<string, (node: EquationNode) => string>> = {
   msqrt: (node) => root('', all(node)),
   mroot: (node) => root(at(node, 1), at(node, 0)),
   mfenced: fenced,
-  mtable: (node) => matrix(elements(node).map((row) => elements(row).map(shown).join(', '))),
+  mtable: (node) => matrix(elements(node).map((row) => elements(row).map(renderEquation).join(', '))),
   // A page may carry the source of an equation beside its drawing: only one of them is said.
   semantics: (node) => at(node, 0),
   annotation: () => '',
@@ -141,7 +141,7 @@ const FORMS: Readonly<Record<string, (node: EquationNode) => string>> = {
 /** Signs that stand between two things are set apart from them. */
 const OPERATOR = /^[=<>≤≥≠≈∈→+×·±∪∩∧∨⇒⇔≡−-]$/;
 
-function shown(node: EquationNode): string {
+function renderEquation(node: EquationNode): string {
   if (Object.hasOwn(FORMS, node.name)) return FORMS[node.name]!(node);
   // Properties of Office's elements hold no text of the equation.
   if (node.name.endsWith('Pr')) return '';

@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Metadata } from '../contract.js';
 import type { Parser } from './contract.js';
 import type { ParseInner } from './mail.js';
-import { matches } from './patterns.js';
+import { matchesPattern } from './patterns.js';
 import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = {
@@ -20,7 +20,7 @@ const FILE_LIMIT = 10_000;
 
 /** Whether a path, or a folder above it, is one that a pattern names: `*.log`, `drafts/**`, `.git`. */
 function excluded(path: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matches(path, pattern) || matches(basename(path), pattern));
+  return patterns.some((pattern) => matchesPattern(path, pattern) || matchesPattern(basename(path), pattern));
 }
 
 function inside(root: string, path: string): boolean {

@@ -2,7 +2,7 @@ import { encodingMetadata, textOf } from './bytes.js';
 import type { Parser } from './contract.js';
 import { htmlEncoding } from './encodings/declared.js';
 import { writeHtml } from './html-blocks.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 const DEFAULTS = {
   chunk_size: 1000,
@@ -34,7 +34,7 @@ export const html: Parser = {
     });
     if (options.extract_metadata === false) return writer.finish({});
     return writer.finish(
-      present({
+      presentMembers({
         type: 'html_document',
         title: title.trim(),
         author: meta.author,

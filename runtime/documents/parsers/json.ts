@@ -1,7 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { encodingMetadata, textOf, withoutEmbedded } from './bytes.js';
-import type { Parser, SourceFile } from './contract.js';
-import { damaged } from './refusals.js';
+import { damagedFile, type Parser, type SourceFile } from './contract.js';
 import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = { chunk_size: 1000, chunk_overlap: 0, chunk_strategy: 'paragraphs', encoding: 'utf-8', extract_metadata: true };
@@ -86,7 +85,7 @@ function read(file: SourceFile, text: string): { value: unknown; isLines: boolea
   } catch (error) {
     const lines = linesOfJson(text);
     if (lines) return { value: lines, isLines: true };
-    throw damaged(file, `it is not JSON (${(error as Error).message.slice(0, 120)})`, error);
+    throw damagedFile(file, `it is not JSON (${(error as Error).message.slice(0, 120)})`, error);
   }
 }
 

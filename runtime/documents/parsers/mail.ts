@@ -1,9 +1,9 @@
 import type { Metadata } from '../contract.js';
-import { cleaned } from './bytes.js';
+import { cleanText } from './bytes.js';
 import type { ParsedDocument, ParseLimits, SourceFile } from './contract.js';
 import { writeHtml } from './html-blocks.js';
 import { writeParagraphs } from './text.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 /** Options of mail, with their defaults. */
 export const MAIL_DEFAULTS = {
@@ -83,13 +83,13 @@ export async function mailDocument(
   writer.warnings.push(...mail.warnings);
   if (options.extract_headers !== false) writer.add('header', headerLines(mail), { apart: true, metadata: { section: 'headers' } });
   const body = new DocumentWriter(file.name, limits);
-  if (mail.text.trim() !== '') writeParagraphs(options.clean_text === false ? mail.text : cleaned(mail.text), body);
+  if (mail.text.trim() !== '') writeParagraphs(options.clean_text === false ? mail.text : cleanText(mail.text), body);
   else writeHtml(mail.html, body, { tables: true, images: false, formatting: options.preserve_formatting === true });
   writer.append(body.finish({}), { section: 'body' });
   if (options.extract_attachments !== false) await writeAttachments(mail, options, limits, writer, inner);
   if (options.extract_metadata === false) return writer.finish({});
   return writer.finish(
-    present({
+    presentMembers({
       type: 'email',
       title: mail.subject,
       author: mail.from,

@@ -1,7 +1,7 @@
 import type { Metadata } from '../contract.js';
 import { encodingMetadata, textOf, withoutEmbedded } from './bytes.js';
 import type { Block, Parser } from './contract.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 const PYTHON = {
   chunk_size: 1000,
@@ -131,7 +131,7 @@ export const markdown: Parser = {
     // A file of nothing but front matter is still a document.
     if (writer.isEmpty) writer.add('paragraph', text);
     return writer.finish(
-      options.extract_metadata === false ? {} : present({ ...fields, ...findings(nodes, options), ...encodingMetadata(found) }),
+      options.extract_metadata === false ? {} : presentMembers({ ...fields, ...findings(nodes, options), ...encodingMetadata(found) }),
     );
   },
 };

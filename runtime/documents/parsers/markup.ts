@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { Failure } from '../../../schemas/errors.js';
-import { decoded } from './bytes.js';
+import { decodeText } from './bytes.js';
 import { xmlEncoding } from './encodings/declared.js';
 import { EquationBuilder, isEquation } from './equations.js';
 
@@ -50,7 +50,7 @@ export function readMarkup(source: string, events: MarkupEvents, xml = false): v
 
 /** Reads a part of an archive as XML, in the encoding that it names; a missing part has no events. */
 export function readXml(part: Uint8Array | undefined, events: MarkupEvents): void {
-  if (part) readMarkup(decoded(part, { declared: xmlEncoding(part) }).text, events, true);
+  if (part) readMarkup(decodeText(part, { declared: xmlEncoding(part) }).text, events, true);
 }
 
 /** The text of each element with one of the names, joined over its descendants; outermost elements only. */

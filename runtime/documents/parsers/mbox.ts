@@ -1,9 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import { bytesOf } from './bytes.js';
-import type { Parser } from './contract.js';
+import { damagedFile, type Parser } from './contract.js';
 import { mailOf } from './eml.js';
 import { MAIL_DEFAULTS, mailDocument, type ParseInner } from './mail.js';
-import { damaged } from './refusals.js';
 import { DocumentWriter } from './writer.js';
 
 const MESSAGE_LIMIT = 100_000;
@@ -29,7 +28,7 @@ export const mboxParser = (inner: ParseInner): Parser => ({
   readsText: true,
   async parse(file, options, limits) {
     const messages = messagesOf(await bytesOf(file));
-    if (messages.length === 0) throw damaged(file, 'it has no line that begins a message ("From " and an address, then the headers)');
+    if (messages.length === 0) throw damagedFile(file, 'it has no line that begins a message ("From " and an address, then the headers)');
     const writer = new DocumentWriter(file.name, limits);
     for (const [index, bytes] of messages.slice(0, MESSAGE_LIMIT).entries()) {
       const number = index + 1;

@@ -2,12 +2,11 @@ import { createRequire } from 'node:module';
 import type Package from '@kenjiuno/msgreader';
 import type { FieldsData } from '@kenjiuno/msgreader';
 import type { Metadata } from '../contract.js';
-import { bytesOf, type DecodedText, decoded, encodingMetadata } from './bytes.js';
-import type { Parser, SourceFile } from './contract.js';
+import { bytesOf, type DecodedText, decodeText, encodingMetadata } from './bytes.js';
+import { damagedFile, type Parser, type SourceFile } from './contract.js';
 import { htmlEncoding } from './encodings/declared.js';
 import { encodingOfCodePage } from './encodings/names.js';
 import { MAIL_DEFAULTS, type Mail, mailDocument, type ParseInner } from './mail.js';
-import { damaged } from './refusals.js';
 
 type Reader = InstanceType<typeof Package.default>;
 
@@ -29,7 +28,7 @@ function narrowTexts(reader: Reader): { fields: FieldsData; bytes: Uint8Array } 
 /** The encoding of texts that are not Unicode: as set, as the code page of the message says, else guessed. */
 function narrowEncoding(fields: FieldsData, bytes: Uint8Array, setting: unknown): DecodedText {
   const page = fields.messageCodepage ?? fields.internetCodepage;
-  return decoded(bytes, { setting, declared: page === undefined ? undefined : encodingOfCodePage(page) });
+  return decodeText(bytes, { setting, declared: page === undefined ? undefined : encodingOfCodePage(page) });
 }
 
 async function open(
@@ -56,7 +55,7 @@ async function open(
       encoding: confidence === undefined ? {} : encodingMetadata(found),
     };
   } catch (error) {
-    throw damaged(file, 'it cannot be read as an Outlook message', error);
+    throw damagedFile(file, 'it cannot be read as an Outlook message', error);
   }
 }
 
@@ -65,7 +64,7 @@ function htmlOf(fields: FieldsData, setting: unknown): string {
   if (fields.bodyHtml !== undefined || !fields.html) return fields.bodyHtml ?? '';
   const page = fields.internetCodepage ?? fields.messageCodepage;
   const declared = htmlEncoding(fields.html) ?? (page === undefined ? undefined : encodingOfCodePage(page));
-  return decoded(fields.html, { setting, declared }).text;
+  return decodeText(fields.html, { setting, declared }).text;
 }
 
 function recipients(fields: FieldsData, kind: string): string[] {

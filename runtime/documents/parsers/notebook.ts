@@ -1,10 +1,9 @@
 import { isObject } from '../../base/json.js';
 import { encodingMetadata, textOf, withoutEmbedded } from './bytes.js';
-import type { Parser } from './contract.js';
+import { damagedFile, type Parser } from './contract.js';
 import { writeHtml } from './html-blocks.js';
 import { writeMarkdown } from './markdown.js';
-import { damaged } from './refusals.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 const DEFAULTS = {
   chunk_size: 1000,
@@ -58,9 +57,10 @@ export const notebook: Parser = {
     try {
       content = JSON.parse(found.text);
     } catch (error) {
-      throw damaged(file, `it is not JSON (${(error as Error).message.slice(0, 120)})`, error);
+      throw damagedFile(file, `it is not JSON (${(error as Error).message.slice(0, 120)})`, error);
     }
-    if (!isObject(content) || typeof content.nbformat !== 'number') throw damaged(file, 'it is JSON, but no notebook (it has no nbformat)');
+    if (!isObject(content) || typeof content.nbformat !== 'number')
+      throw damagedFile(file, 'it is JSON, but no notebook (it has no nbformat)');
     const about = isObject(content.metadata) ? content.metadata : {};
     const kernel = isObject(about.kernelspec) ? about.kernelspec : {};
     const language = isObject(about.language_info) ? about.language_info.name : kernel.language;
@@ -73,7 +73,7 @@ export const notebook: Parser = {
       if (cell.cell_type === 'markdown') await writeMarkdown(withoutEmbedded(source), {}, writer, metadata);
       else if (cell.cell_type === 'heading') writer.add('heading', source, { level: Number(cell.level ?? 1), metadata });
       else if (cell.cell_type === 'code')
-        writer.add('code', withoutEmbedded(source), { metadata: present({ ...metadata, code_language: language }) });
+        writer.add('code', withoutEmbedded(source), { metadata: presentMembers({ ...metadata, code_language: language }) });
       else writer.add('paragraph', withoutEmbedded(source), { metadata });
       if (options.extract_outputs !== false)
         for (const output of objects(cell.outputs)) await writeOutput(output, writer, { ...metadata, output: true });
@@ -85,6 +85,6 @@ export const notebook: Parser = {
       title: about.title,
       ...encodingMetadata(found),
     };
-    return writer.finish(options.extract_metadata === false ? {} : present(described));
+    return writer.finish(options.extract_metadata === false ? {} : presentMembers(described));
   },
 };

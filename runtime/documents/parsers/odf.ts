@@ -1,9 +1,8 @@
 import { unpacked } from './archive.js';
 import { bytesOf } from './bytes.js';
-import type { Parser } from './contract.js';
+import { damagedFile, lockedFile, type Parser } from './contract.js';
 import { readXml } from './markup.js';
 import { coreProperties } from './office.js';
-import { damaged, locked } from './refusals.js';
 import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = {
@@ -164,9 +163,9 @@ export const odf: Parser = {
   async parse(file, options, limits) {
     const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.xml$/.test(path));
     const manifest = archive.parts.get('META-INF/manifest.xml');
-    if (manifest && Buffer.from(manifest).includes('encryption-data')) throw locked(file);
+    if (manifest && Buffer.from(manifest).includes('encryption-data')) throw lockedFile(file);
     const content = archive.parts.get('content.xml');
-    if (!content) throw damaged(file, 'it has no content part');
+    if (!content) throw damagedFile(file, 'it has no content part');
     const writer = new DocumentWriter(file.name, limits);
     const equationOf = (path: string): string => equationIn(archive.parts.get(`${path.replace(/^\.\//, '')}/content.xml`));
     const reader = new OdfReader(writer, options.extract_tables !== false, equationOf);

@@ -1,7 +1,7 @@
 import type { Metadata } from '../contract.js';
 import type { Archive } from './archive.js';
 import { textsOf } from './markup.js';
-import { present } from './writer.js';
+import { presentMembers } from './writer.js';
 
 const CORE = {
   'dc:title': 'title',
@@ -22,5 +22,5 @@ const CORE = {
 export function coreProperties(archive: Archive, path: string): Metadata {
   const texts = textsOf(archive.parts.get(path), Object.keys(CORE));
   // The first wins: a book may name several dates and creators.
-  return present(Object.fromEntries(texts.reverse().map(({ name, text }) => [CORE[name as keyof typeof CORE], text])));
+  return presentMembers(Object.fromEntries(texts.reverse().map(({ name, text }) => [CORE[name as keyof typeof CORE], text])));
 }

@@ -5,10 +5,10 @@ const LONGEST_UNITS = 1024;
  * Whether a name or path matches a file pattern: `*` any text within a folder, `**` across folders, `?` one character, `{a,b}` either.
  * Case does not count. A pattern without a slash is matched against the last part of the path. Longer patterns and paths than 1,024 match nothing.
  */
-export function matches(path: string, pattern: string): boolean {
+export function matchesPattern(path: string, pattern: string): boolean {
   if (pattern.length > LONGEST_UNITS || path.length > LONGEST_UNITS) return false;
   const target = pattern.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1);
-  return alternatives(pattern).some((one) => fits(target.toLowerCase(), one.toLowerCase()));
+  return alternatives(pattern).some((one) => matchesGlob(target.toLowerCase(), one.toLowerCase()));
 }
 
 /** The pattern once for each text in its first braces. */
@@ -26,7 +26,7 @@ interface Star {
 }
 
 /** Greedy matching with two places to return to: the last `*`, which stays within a folder, and the last `**`. */
-function fits(text: string, pattern: string): boolean {
+function matchesGlob(text: string, pattern: string): boolean {
   let at = 0;
   let to = 0;
   let narrow: Star | undefined;

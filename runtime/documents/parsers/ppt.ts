@@ -1,7 +1,6 @@
 import type { Metadata } from '../contract.js';
 import { type Compound, openCompound } from './compound.js';
-import type { ParseLimits, SourceFile } from './contract.js';
-import { checkPages, damaged, locked } from './refusals.js';
+import { checkPages, damagedFile, lockedFile, type ParseLimits, type SourceFile } from './contract.js';
 import type { DocumentWriter } from './writer.js';
 
 /** Types of records of a PowerPoint 97 presentation ([MS-PPT] 2.13.24). */
@@ -167,7 +166,7 @@ class Presentation {
 
 function opened(file: SourceFile, compound: Compound): Presentation {
   const bytes = compound.stream('PowerPoint Document');
-  if (!bytes) throw damaged(file, 'it has no presentation part');
+  if (!bytes) throw damagedFile(file, 'it has no presentation part');
   return new Presentation(bytes);
 }
 
@@ -182,10 +181,10 @@ export async function writePowerPoint97(
   const compound = await openCompound(file, bytes);
   const presentation = opened(file, compound);
   const user = new Presentation(compound.stream('Current User') ?? new Uint8Array());
-  if (user.number(HEADER_BYTES + 4) === ENCRYPTED_TOKEN) throw locked(file);
+  if (user.number(HEADER_BYTES + 4) === ENCRYPTED_TOKEN) throw lockedFile(file);
   const { places, document } = presentation.persisted(user.number(HEADER_BYTES + 8));
   const root = presentation.record(places.get(document) ?? -1);
-  if (root?.type !== TYPE.document) throw damaged(file, 'its directory of slides cannot be read');
+  if (root?.type !== TYPE.document) throw damagedFile(file, 'its directory of slides cannot be read');
   const slides = presentation.listed(root, SLIDES);
   checkPages(file, slides.length, limits);
   const notes = new Map(presentation.listed(root, NOTES).map((one) => [one.id, one]));

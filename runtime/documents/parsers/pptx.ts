@@ -1,11 +1,10 @@
 import { type Archive, unpacked } from './archive.js';
 import { bytesOf } from './bytes.js';
 import { isCompound } from './compound.js';
-import type { Parser } from './contract.js';
+import { checkPages, damagedFile, type Parser } from './contract.js';
 import { readXml } from './markup.js';
 import { coreProperties } from './office.js';
 import { writePowerPoint97 } from './ppt.js';
-import { checkPages, damaged } from './refusals.js';
 import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = {
@@ -86,7 +85,7 @@ export const pptx: Parser = {
       return writer.finish(await writePowerPoint97(file, bytes, options, limits, writer));
     }
     const archive = unpacked(file.name, bytes, limits, (path) => /\.xml$/.test(path));
-    if (!archive.parts.has('ppt/presentation.xml')) throw damaged(file, 'it has no presentation part');
+    if (!archive.parts.has('ppt/presentation.xml')) throw damagedFile(file, 'it has no presentation part');
     const slides = partsNumbered(archive, /^ppt\/slides\/slide(\d+)\.xml$/);
     checkPages(file, slides.length, limits);
     const notes = new Map(partsNumbered(archive, /^ppt\/notesSlides\/notesSlide(\d+)\.xml$/));

@@ -1,11 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
-import { bytesOf, cleaned, decoded } from './bytes.js';
-import type { Parser } from './contract.js';
-import { decodedAs } from './encodings/decode.js';
+import { bytesOf, cleanText, decodeText } from './bytes.js';
+import { damagedFile, type Parser } from './contract.js';
+import { decodeBytes } from './encodings/decode.js';
 import { encodingOf, encodingOfCodePage } from './encodings/names.js';
-import { damaged } from './refusals.js';
 import { writeParagraphs } from './text.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 const DEFAULTS = {
   chunk_size: 1000,
@@ -195,7 +194,7 @@ class RtfReader {
     this.#bytes = '';
     const font = this.#group.font ?? -1;
     const latin = this.#namesSets && this.#latinFonts.has(font) ? 'windows-1252' : undefined;
-    this.#write(decodedAs(bytes, this.#fonts.get(font) ?? latin ?? this.#encoding));
+    this.#write(decodeBytes(bytes, this.#fonts.get(font) ?? latin ?? this.#encoding));
   }
 
   #add(text: string): void {
@@ -221,7 +220,7 @@ function ownEncoding(source: string, setting: unknown): { encoding: string; warn
   const bytes: number[] = [];
   for (const [, hex] of source.matchAll(BYTE)) if (bytes.push(Number.parseInt(hex!, 16)) >= BYTES_LOOKED_AT) break;
   if (bytes.length === 0) return { encoding: 'windows-1252' };
-  const { encoding, warning } = decoded(Uint8Array.from(bytes));
+  const { encoding, warning } = decodeText(Uint8Array.from(bytes));
   return { encoding, warning };
 }
 
@@ -233,18 +232,18 @@ export const rtf: Parser = {
   mimeTypes: ['application/rtf', 'text/rtf'],
   async parse(file, options, limits) {
     const source = Buffer.from(await bytesOf(file)).toString('latin1');
-    if (!source.startsWith('{\\rtf')) throw damaged(file, 'it does not begin as RTF');
+    if (!source.startsWith('{\\rtf')) throw damagedFile(file, 'it does not begin as RTF');
     const { encoding, warning } = ownEncoding(source, options.encoding);
     const reader = new RtfReader(encoding);
     reader.read(source);
     const text = (story: Story): string => reader.stories[story].join('');
-    const shown = (story: Story): string => (options.clean_text === false ? text(story) : cleaned(text(story)));
+    const shown = (story: Story): string => (options.clean_text === false ? text(story) : cleanText(text(story)));
     const writer = new DocumentWriter(file.name, limits);
     if (warning) writer.warnings.push(warning);
     writer.add('header', shown('header'), { metadata: { section: 'header' } });
     writeParagraphs(shown('body'), writer);
     writer.add('footer', shown('footer'), { metadata: { section: 'footer' } });
     const info = Object.fromEntries((['title', 'author', 'subject'] as const).map((field) => [field, text(field).slice(0, 1000)]));
-    return writer.finish(options.extract_metadata === false ? {} : present({ type: 'rtf', ...info }));
+    return writer.finish(options.extract_metadata === false ? {} : presentMembers({ type: 'rtf', ...info }));
   },
 };

@@ -1,8 +1,7 @@
 import { entriesOf } from './archive.js';
 import { isCompound, openCompound } from './compound.js';
-import type { SourceFile } from './contract.js';
-import { markedEncoding, unmarkedUtf16 } from './encodings/wide.js';
-import { locked } from './refusals.js';
+import { lockedFile, type SourceFile } from './contract.js';
+import { markedEncoding, unmarkedUtf16 } from './encodings/declared.js';
 
 /** What the content of a file says it is: a parser's id, any text, or a known format that no parser reads. */
 export type Signature =
@@ -114,7 +113,7 @@ function appleSignature(file: SourceFile, paths: readonly string[]): Signature {
 
 async function compoundSignature(file: SourceFile, bytes: Uint8Array): Promise<Signature> {
   const { names } = await openCompound(file, bytes);
-  if (names.has('ENCRYPTEDPACKAGE')) throw locked(file);
+  if (names.has('ENCRYPTEDPACKAGE')) throw lockedFile(file);
   return COMPOUNDS.find(([name]) => names.has(name))?.[1] ?? unread('a compound file of an unknown kind');
 }
 

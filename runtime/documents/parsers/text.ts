@@ -1,7 +1,7 @@
 import type { Metadata } from '../contract.js';
-import { cleaned, encodingMetadata, textOf } from './bytes.js';
+import { cleanText, encodingMetadata, textOf } from './bytes.js';
 import type { Parser } from './contract.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 /** Frequent small words by ISO 639-1 code. */
 const SMALL_WORDS: Readonly<Record<string, string>> = {
@@ -82,8 +82,8 @@ export const text: Parser = {
     const found = await textOf(file, options, limits);
     const writer = new DocumentWriter(file.name, limits);
     if (found.warning) writer.warnings.push(found.warning);
-    writeParagraphs(options.clean_text === false ? found.text : cleaned(found.text), writer);
+    writeParagraphs(options.clean_text === false ? found.text : cleanText(found.text), writer);
     const described = options.extract_metadata === false ? {} : { encoding: found.encoding, ...encodingMetadata(found) };
-    return writer.finish(present({ ...described, language: options.detect_language === true ? languageOf(found.text) : undefined }));
+    return writer.finish(presentMembers({ ...described, language: options.detect_language === true ? languageOf(found.text) : undefined }));
   },
 };

@@ -67,6 +67,6 @@ export function tooLong(name: string, limits: ParseLimits): Failure {
 }
 
 /** The metadata without values that say nothing: undefined, null and empty texts. */
-export function present(metadata: Metadata): Metadata {
+export function presentMembers(metadata: Metadata): Metadata {
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined && value !== null && value !== ''));
 }

@@ -2,10 +2,9 @@ import type { CellObject, Range, WorkBook, WorkSheet } from '@e965/xlsx';
 import type { Metadata } from '../contract.js';
 import { type Archive, repacked, unpacked } from './archive.js';
 import { bytesOf } from './bytes.js';
-import type { ParseLimits, Parser, SourceFile } from './contract.js';
-import { damaged, locked } from './refusals.js';
+import { damagedFile, lockedFile, type ParseLimits, type Parser, type SourceFile } from './contract.js';
 import { dividedTable, type RawRow, writeTable } from './tabular.js';
-import { DocumentWriter, present } from './writer.js';
+import { DocumentWriter, presentMembers } from './writer.js';
 
 const OPEN_PYXL = {
   chunk_size: 1000,
@@ -71,8 +70,8 @@ async function workbook(file: SourceFile, limits: ParseLimits): Promise<WorkBook
   try {
     return read(bytes, { type: 'array', dense: true, cellDates: true, cellNF: true, cellStyles: false, sheetStubs });
   } catch (error) {
-    if (error instanceof Error && /password/i.test(error.message)) throw locked(file);
-    throw damaged(file, 'its workbook cannot be read', error);
+    if (error instanceof Error && /password/i.test(error.message)) throw lockedFile(file);
+    throw damagedFile(file, 'its workbook cannot be read', error);
   }
 }
 
@@ -155,6 +154,6 @@ export const xlsx: Parser = {
     }
     if (options.extract_metadata === false) return writer.finish({});
     const { Title, Author, Subject } = book.Props ?? {};
-    return writer.finish(present({ type: 'excel_workbook', sheets: names, title: Title, author: Author, subject: Subject }));
+    return writer.finish(presentMembers({ type: 'excel_workbook', sheets: names, title: Title, author: Author, subject: Subject }));
   },
 };

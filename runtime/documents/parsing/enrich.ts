@@ -1,17 +1,17 @@
 import type { Extractor as ConfiguredExtractor, ExtractorType } from '../../../schemas/generated/config/rag.js';
 import type { PassageSpan } from '../chunking/passages.js';
-import { blank } from '../chunking/units.js';
+import { isBlankUnit } from '../chunking/units.js';
 import type { Metadata } from '../contract.js';
 import { extractorOf } from '../extractors/index.js';
 import { extensionOf, type ParsedDocument, type SourceFile } from '../parsers/contract.js';
-import { matches } from '../parsers/patterns.js';
+import { matchesPattern } from '../parsers/patterns.js';
 import type { Candidate } from './choose.js';
 
 /** Longest list of the whole document that every chunk of it repeats. */
 const LIST_LIMIT = 50;
 const NO_OPTIONS: Metadata = {};
 
-function shortened(metadata: Metadata): Metadata {
+function shortenList(metadata: Metadata): Metadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([key, value]) => [key, Array.isArray(value) ? value.slice(0, LIST_LIMIT) : value]),
   );
@@ -27,7 +27,7 @@ function wordCount(text: string): number {
   let words = 0;
   let inside = false;
   for (let at = 0; at < text.length; at += 1) {
-    const isBlank = blank(text.charCodeAt(at));
+    const isBlank = isBlankUnit(text.charCodeAt(at));
     if (!isBlank && !inside) words += 1;
     inside = !isBlank;
   }
@@ -35,13 +35,13 @@ function wordCount(text: string): number {
 }
 
 /** Adds to a passage what is known of its file, its document and its place; `total` is the number of passages. */
-export function described(
+export function describePassages(
   file: SourceFile,
   document: ParsedDocument,
   { type, options }: Candidate,
   total: number,
 ): (span: PassageSpan) => PassageSpan {
-  const ofDocument = { ...shortened(document.metadata), file_path: file.name };
+  const ofDocument = { ...shortenList(document.metadata), file_path: file.name };
   const ofFile = {
     source: file.name,
     source_type: 'file',
@@ -78,7 +78,7 @@ export function extractorsFor(name: string, configured: readonly ConfiguredExtra
   return configured
     .filter(({ file_include_patterns: patterns = [], required_for: required = [] }) => {
       const all = [...patterns, ...required];
-      return patterns.length === 0 || all.some((pattern) => matches(name, pattern));
+      return patterns.length === 0 || all.some((pattern) => matchesPattern(name, pattern));
     })
     .sort((one, other) => (one.priority ?? 50) - (other.priority ?? 50));
 }

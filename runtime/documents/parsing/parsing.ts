@@ -5,18 +5,17 @@ import { canonicalJson } from '../../base/json.js';
 import { log } from '../../base/log.js';
 import type { Metadata, Passage } from '../contract.js';
 import type { ParseLimits, SourceFile } from '../parsers/contract.js';
-import type { ParserOverrides, PreviewOptions } from './config.js';
+import type { ParserOverrides, PreviewOptions } from './choose.js';
 import { HostPool } from './pool.js';
 import type { PassageTotals, ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
-import { type ReadRecording, withTranscript } from './recordings.js';
-import { type ScansParts, withScannedPages } from './scans.js';
+import { type ReadRecording, type ScansParts, withScannedPages, withTranscript } from './recognition.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Goes up with every change of what parsers, chunking or extractors make of a file: their output is then made anew. */
-export const PARSING_VERSION = 2;
+const PARSING_VERSION = 2;
 
 /** Bounds where none are given. */
-export const PARSING_DEFAULTS = {
+const PARSING_DEFAULTS = {
   hosts: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
   memoryBytes: 1024 * MEBIBYTE,
   timeoutMs: 120_000,
@@ -27,7 +26,7 @@ export const PARSING_DEFAULTS = {
 } as const;
 
 /** Bounds of parsing; `PARSING_DEFAULTS` for those absent. */
-export type ParsingOptions = Partial<Record<keyof typeof PARSING_DEFAULTS | 'pingIntervalMs', number>>;
+type ParsingOptions = Partial<Record<keyof typeof PARSING_DEFAULTS | 'pingIntervalMs', number>>;
 
 /** A file to read and how. */
 export interface ParsingRequest {

@@ -5,14 +5,21 @@ import { chunkSpans } from '../chunking/chunk.js';
 import { type PassageSpan, placed } from '../chunking/passages.js';
 import type { Metadata, Passage } from '../contract.js';
 import { bytesOf } from '../parsers/bytes.js';
-import type { ParsedDocument, ParseLimits, SourceFile } from '../parsers/contract.js';
+import { type ParsedDocument, type ParseLimits, type SourceFile, unreadFormat } from '../parsers/contract.js';
 import { PARSERS, parserFor, typeOf } from '../parsers/index.js';
-import { unreadFormat } from '../parsers/refusals.js';
 import { type Signature, signatureOf } from '../parsers/signature.js';
 import { CheckedWriter } from './checked-file.js';
-import { autoCandidate, type Candidate, candidatesFor, folderCandidate } from './choose.js';
-import { chunkingOf, effectiveConfig, type ParserOverrides, type PreviewOptions } from './config.js';
-import { described, Enrichment, extractorsFor } from './enrich.js';
+import {
+  autoCandidate,
+  type Candidate,
+  candidatesFor,
+  chunkingOf,
+  effectiveConfig,
+  folderCandidate,
+  type ParserOverrides,
+  type PreviewOptions,
+} from './choose.js';
+import { describePassages, Enrichment, extractorsFor } from './enrich.js';
 import { type Summary, writePassages } from './passage-file.js';
 
 /** What a parse host is asked. */
@@ -70,7 +77,13 @@ function actualParser(signature: Signature, bytes: Uint8Array, file: SourceFile)
 }
 
 /** Replaces a candidate that does not read what the file is. */
-function corrected(asked: Candidate, all: readonly Candidate[], request: ReadRequest, signature: Signature, bytes: Uint8Array): Candidate {
+function correctCandidate(
+  asked: Candidate,
+  all: readonly Candidate[],
+  request: ReadRequest,
+  signature: Signature,
+  bytes: Uint8Array,
+): Candidate {
   const fits = signature.kind === 'format' ? asked.parser.id === signature.parser : asked.parser.readsText === true;
   if (fits) return asked;
   const parser = actualParser(signature, bytes, request.file);
@@ -81,7 +94,7 @@ function corrected(asked: Candidate, all: readonly Candidate[], request: ReadReq
   return { parser, type, options: effectiveConfig({ type }, request.overrides) };
 }
 
-async function attempts(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
+async function parseFile(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
   const { file, strategy, overrides, limits } = request;
   const bytes = await bytesOf(file);
   const signature = await signatureOf(file, bytes);
@@ -89,7 +102,7 @@ async function attempts(request: ReadRequest): Promise<{ candidate: Candidate; d
   const candidates = candidatesFor(file, strategy, overrides);
   let first: unknown;
   for (const asked of candidates) {
-    const candidate = corrected(asked, candidates, request, signature, bytes);
+    const candidate = correctCandidate(asked, candidates, request, signature, bytes);
     try {
       const document = await candidate.parser.parse({ ...file, bytes }, candidate.options, limits);
       const label = signature.kind === 'format' ? signature.label : 'text';
@@ -105,11 +118,11 @@ async function attempts(request: ReadRequest): Promise<{ candidate: Candidate; d
   throw first;
 }
 
-async function parsed(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
+async function parseSource(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
   const { file, strategy, overrides, limits } = request;
   if (file.bytes || !(await stat(file.path)).isDirectory()) {
     refuseHugeFile(file, limits);
-    return attempts(request);
+    return parseFile(request);
   }
   const candidate = folderCandidate(file.name, strategy, overrides);
   return { candidate, document: await candidate.parser.parse(file, candidate.options, limits) };
@@ -141,16 +154,16 @@ interface OpenedDocument {
 
 /** Reads and cuts one file, in this process. Throws `Failure('invalid')` with the reason. */
 async function openDocument(request: ReadRequest): Promise<OpenedDocument> {
-  const { candidate: configured, document } = await parsed(request);
+  const { candidate: configured, document } = await parseSource(request);
   const { file, strategy, preview } = request;
-  const candidate = preview ? previewed(configured, preview) : configured;
+  const candidate = preview ? withPreviewOptions(configured, preview) : configured;
   const spans = placed(document, chunkSpans(document, chunkingOf(candidate.options)));
   if (spans.length === 0) {
     const why = document.warnings.length > 0 ? `: ${document.warnings.slice(0, 5).join('; ')}` : '';
     throw new Failure('invalid', `${file.name} holds no text${why}.`, { code: 'no_text' });
   }
   const enrichment = new Enrichment(extractorsFor(file.name, strategy.extractors ?? []));
-  const describe = described(file, document, candidate, spans.length);
+  const describe = describePassages(file, document, candidate, spans.length);
   const { text } = document;
   return {
     candidate,
@@ -225,7 +238,7 @@ export async function writeFile(request: ReadRequest, path: string): Promise<Wri
   }
 }
 
-function previewed(candidate: Candidate, preview: PreviewOptions): Candidate {
+function withPreviewOptions(candidate: Candidate, preview: PreviewOptions): Candidate {
   const given = Object.fromEntries(Object.entries(preview).filter(([, value]) => value !== undefined && value !== null));
   return { ...candidate, options: effectiveConfig({ type: candidate.type, config: candidate.options }, { [candidate.type]: given }) };
 }

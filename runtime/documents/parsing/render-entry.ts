@@ -14,11 +14,11 @@ const PICTURE_QUALITY = 85;
 async function pagePicture({ file, page, width, isPdf }: PictureRequest): Promise<PagePicture> {
   const { pages, pixels } = isPdf
     ? await pagePixels(file, page, width)
-    : { pages: 1, pixels: page === 1 ? await shrunk(file, width) : undefined };
+    : { pages: 1, pixels: page === 1 ? await shrinkPicture(file, width) : undefined };
   return { pages, bytes: pixels && (await encodePixels(pixels, 'webp', PICTURE_QUALITY)) };
 }
 
-async function shrunk({ name, path, bytes }: SourceFile, width: number) {
+async function shrinkPicture({ name, path, bytes }: SourceFile, width: number) {
   const pixels = await decodePicture({ name, path, ...(bytes ? { bytes } : {}) });
   return pixels.width <= width ? pixels : resamplePixels(pixels, width, Math.max(1, Math.round((pixels.height * width) / pixels.width)));
 }

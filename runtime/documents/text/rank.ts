@@ -23,7 +23,7 @@ export function pageRank(graph: Graph): Float64Array {
   }
   let rank = new Float64Array(size).fill(1 / Math.max(size, 1));
   for (let round = 0; round < ITERATIONS; round += 1) {
-    const next = step(graph, degree, rank);
+    const next = nextRanks(graph, degree, rank);
     const moved = next.reduce((sum, value, node) => sum + Math.abs(value - rank[node]!), 0);
     rank = next;
     if (moved < SETTLED) break;
@@ -31,7 +31,7 @@ export function pageRank(graph: Graph): Float64Array {
   return rank;
 }
 
-function step({ size, from, to, weights }: Graph, degree: Float64Array, rank: Float64Array): Float64Array<ArrayBuffer> {
+function nextRanks({ size, from, to, weights }: Graph, degree: Float64Array, rank: Float64Array): Float64Array<ArrayBuffer> {
   let loose = 0;
   for (let node = 0; node < size; node += 1) if (degree[node] === 0) loose += rank[node]!;
   const next = new Float64Array(size).fill((1 - DAMPING + DAMPING * loose) / size);

@@ -30,7 +30,7 @@ function tokenBefore(text: string, end: number): string {
 }
 
 /** Whether a stop at `start` to `end` ends the sentence that began at `from`. */
-function ends(text: string, from: number, start: number, end: number): boolean {
+function endsSentence(text: string, from: number, start: number, end: number): boolean {
   if (WIDE.test(text[start]!)) return true;
   NEXT.lastIndex = end;
   const next = NEXT.exec(text)?.[1];
@@ -64,7 +64,7 @@ export const sentencesOf = rememberLatest((text: string): readonly Span[] => {
   for (const match of text.matchAll(BREAK)) {
     const line = match[0].includes('\n');
     const end = match.index + match[0].length;
-    if (!line && !ends(text, from, match.index, end)) continue;
+    if (!line && !endsSentence(text, from, match.index, end)) continue;
     pushTrimmed(text, from, end, found);
     from = end;
   }
@@ -82,3 +82,25 @@ function withoutHeading(text: string, sentence: Span): Span[] {
   pushTrimmed(text, sentence.start + lineEnd, sentence.end, parts);
   return parts;
 }
+
+/** One line of a text without its line end; `number` counts from 1. */
+export interface Line {
+  readonly text: string;
+  readonly number: number;
+  /** UTF-16 code units into the text. */
+  readonly start: number;
+}
+
+const LINE_END = /\r\n|\n|\r/g;
+
+/** The lines of a text; one that ends with a line end has no empty line behind it. */
+export const linesOf = rememberLatest((text: string): readonly Line[] => {
+  const found: Line[] = [];
+  let start = 0;
+  for (const match of text.matchAll(LINE_END)) {
+    found.push({ text: text.slice(start, match.index), number: found.length + 1, start });
+    start = match.index + match[0].length;
+  }
+  if (start < text.length) found.push({ text: text.slice(start), number: found.length + 1, start });
+  return found;
+});

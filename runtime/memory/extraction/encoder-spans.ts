@@ -1,4 +1,4 @@
-import type { EntityType } from '../../documents/extractors/entities/contract.js';
+import type { EntityType } from '../../documents/extractors/entities/figures.js';
 import type { Span } from '../../documents/text/words.js';
 import type { Entity } from '../../engines/contracts/encoder.js';
 

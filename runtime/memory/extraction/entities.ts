@@ -1,6 +1,5 @@
 import { apart } from '../../documents/extractors/dates/contract.js';
-import type { EntityType } from '../../documents/extractors/entities/contract.js';
-import { figuresIn } from '../../documents/extractors/entities/figures.js';
+import { type EntityType, figuresIn } from '../../documents/extractors/entities/figures.js';
 import { TITLES } from '../../documents/extractors/entities/lexicon.js';
 import { namesIn } from '../../documents/extractors/entities/names.js';
 import { type Span, wordsOf } from '../../documents/text/words.js';

@@ -2,8 +2,7 @@ import { checkUrl, printableUrl } from '../address.js';
 import type { Outbound, OutboundLimits } from '../outbound.js';
 import type { OutboundReply } from '../reply.js';
 import { type Bases, RUNTIME_TIMEOUT_MS } from './bases.js';
-import type { Upstream } from './failures.js';
-import { backOff, noReply, RETRY, type Refusal, type RetrySettings, refusalOf } from './retry.js';
+import { backOff, noReply, RETRY, type Refusal, type RetrySettings, refusalOf, type Upstream } from './failures.js';
 
 /** Limits of one chat exchange. */
 const CHAT_LIMITS: OutboundLimits = {

@@ -3,8 +3,7 @@ import { checkUrl, printableUrl } from '../address.js';
 import type { Outbound } from '../outbound.js';
 import type { OutboundReply } from '../reply.js';
 import type { Bases } from './bases.js';
-import { brokenAnswerFailure, type Upstream } from './failures.js';
-import { backOff, contentOf, noReply, RETRY, type Refusal, refusalOf } from './retry.js';
+import { backOff, brokenAnswerFailure, contentOf, noReply, RETRY, type Refusal, refusalOf, type Upstream } from './failures.js';
 
 /** Largest answer of a host in bytes: 2,048 vectors of 4,096 numbers as JSON text fit. */
 const RESPONSE_BYTES = 128 * 1024 * 1024;
@@ -97,7 +96,7 @@ export async function postJson(outbound: Outbound, call: JsonCall, signal: Abort
 }
 
 /** One JSON request to whichever of several hosts answers. */
-export type SharedCall = Omit<JsonCall, 'base' | 'setting'>;
+type SharedCall = Omit<JsonCall, 'base' | 'setting'>;
 
 /** An answer, and who gave it. */
 export interface Answered {

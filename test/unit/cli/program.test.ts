@@ -8,7 +8,7 @@ import { contentOf } from '../../../cli/chat/attachments.js';
 import { Composer } from '../../../cli/chat/repl.js';
 import { route } from '../../../cli/daemon/client.js';
 import { readRows } from '../../../cli/ml/table-file.js';
-import { differencesOf } from '../../../runtime/config/differences.js';
+import { differencesOf } from '../../../runtime/config/problems.js';
 import { ranProgram } from '../../support/command-line.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-cli-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BUILT_IN_MODELS, FIRST_MODEL } from '../../../models/built-in.js';
-import { templateText } from '../../../runtime/config/templates/index.js';
+import { templateText } from '../../../runtime/config/templates.js';
 import { findGguf } from '../../../runtime/models/find/gguf.js';
 import { modelPlaces } from '../../../runtime/models/find/places.js';
 

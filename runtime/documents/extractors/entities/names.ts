@@ -1,5 +1,5 @@
 import { type Span, wordsOf } from '../../text/words.js';
-import type { Entity, EntityType, Method } from './contract.js';
+import type { Entity, EntityType, Method } from './figures.js';
 import * as lexicon from './lexicon.js';
 
 /** Words of one name; more make no name. */

@@ -1,6 +1,6 @@
 import type { Metadata } from '../../contract.js';
 import { textsOf } from '../markup.js';
-import { present } from '../writer.js';
+import { presentMembers } from '../writer.js';
 import type { PdfDocument } from './library.js';
 
 const FIELDS = {
@@ -32,7 +32,7 @@ function isoDate(text: string): string | undefined {
 export function documentFields(pdf: PdfDocument): Metadata {
   const field = (name: string): string =>
     pdf.withName(name, (pointer) => pdf.text((buffer, bytes) => pdf.call('FPDF_GetMetaText', pdf.handle, pointer, buffer, bytes)));
-  return present({
+  return presentMembers({
     ...Object.fromEntries(Object.entries(FIELDS).map(([name, key]) => [key, field(name)])),
     ...Object.fromEntries(Object.entries(DATES).map(([name, key]) => [key, isoDate(field(name))])),
   });
@@ -113,5 +113,5 @@ export function xmpOf(bytes: Uint8Array): Metadata {
     'dc:rights',
     'xmp:CreatorTool',
   ]);
-  return present(Object.fromEntries(texts.map(({ name, text }) => [name, text.replace(/\s+/g, ' ')])));
+  return presentMembers(Object.fromEntries(texts.map(({ name, text }) => [name, text.replace(/\s+/g, ' ')])));
 }

@@ -1,6 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { SourceFile } from '../contract.js';
-import { damaged, locked } from '../refusals.js';
+import { damagedFile, lockedFile, type SourceFile } from '../contract.js';
 
 /** A function of PDFium: numbers in and out, handles and pointers among them. */
 type Native = (...values: number[]) => number;
@@ -45,12 +44,12 @@ export class PdfDocument {
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : '';
-      if (/password/i.test(why)) throw locked(file);
+      if (/password/i.test(why)) throw lockedFile(file);
       if (/security/i.test(why))
         throw new Failure('invalid', `${file.name} is encrypted in a way that cannot be read; save it without.`, {
           code: 'password_protected',
         });
-      throw damaged(file, 'it cannot be read as a PDF', error);
+      throw damagedFile(file, 'it cannot be read as a PDF', error);
     }
   }
 

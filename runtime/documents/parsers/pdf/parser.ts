@@ -1,15 +1,13 @@
 import { breathe } from '../../../base/loop.js';
 import type { Metadata } from '../../contract.js';
 import { bytesOf } from '../bytes.js';
-import type { ParseLimits, Parser, SourceFile } from '../contract.js';
-import { checkPages, damaged } from '../refusals.js';
-import { DocumentWriter, present, tooLong } from '../writer.js';
+import { checkPages, damagedFile, type ParseLimits, type Parser, type SourceFile } from '../contract.js';
+import { DocumentWriter, presentMembers, tooLong } from '../writer.js';
 import { documentFields, imageCount, linksOf, notesOf, outlineOf, xmpOf } from './findings.js';
 import { PdfForm } from './form.js';
-import { Hyphens } from './hyphens.js';
 import { PdfDocument } from './library.js';
 import { linesOfPage, type PageLine } from './lines.js';
-import { usualSize, writePage } from './page-blocks.js';
+import { Hyphens, usualSize, writePage } from './page-blocks.js';
 
 const PYPDF2 = {
   chunk_size: 1000,
@@ -100,7 +98,7 @@ function writeForm(form: PdfForm, pages: readonly Page[], options: Metadata, wri
 async function readPages(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<Page[]> {
   const pages: Page[] = [];
   const count = pdf.call('FPDF_GetPageCount', pdf.handle);
-  if (count === 0) throw damaged(file, 'it has no pages');
+  if (count === 0) throw damagedFile(file, 'it has no pages');
   checkPages(file, count, limits);
   let units = 0;
   for (let number = 1; number <= count; number += 1) {
@@ -150,7 +148,7 @@ export const pdf: Parser = {
       const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
       const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };
       const fields = options.extract_metadata === false ? {} : documentFields(document);
-      return writer.finish(present({ type: 'pdf_document', ...fields, ...pages, ...outline, ...xmp }));
+      return writer.finish(presentMembers({ type: 'pdf_document', ...fields, ...pages, ...outline, ...xmp }));
     } finally {
       form.close();
       document.close();

@@ -3,8 +3,7 @@ import { breathe } from '../../../base/loop.js';
 import { encodePng } from '../../../pictures/codec.js';
 import type { Pixels } from '../../../pictures/picture.js';
 import { bytesOf } from '../bytes.js';
-import type { SourceFile } from '../contract.js';
-import { damaged } from '../refusals.js';
+import { damagedFile, type SourceFile } from '../contract.js';
 import { PdfDocument } from './library.js';
 import { linesOfPage } from './lines.js';
 
@@ -31,7 +30,7 @@ async function withPdf<T>(file: SourceFile, use: (pdf: PdfDocument, pages: numbe
 /** The number of pages. Throws `Failure('invalid')` for a file that is damaged, protected or has none. */
 export function countPages(file: SourceFile): Promise<number> {
   return withPdf(file, (_pdf, pages) => {
-    if (pages === 0) throw damaged(file, 'it has no pages');
+    if (pages === 0) throw damagedFile(file, 'it has no pages');
     return pages;
   });
 }
@@ -94,7 +93,7 @@ async function renderPage(file: SourceFile, pdf: PdfDocument, number: number, dp
 /** `zoomOf` says how many pixels a point gets, by the points of the page's width. */
 function pixelsOf(file: SourceFile, pdf: PdfDocument, number: number, zoomOf: (widthPoints: number) => number): Pixels {
   const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
-  if (page === 0) throw damaged(file, `page ${number} cannot be opened`);
+  if (page === 0) throw damagedFile(file, `page ${number} cannot be opened`);
   try {
     const [widthPoints, heightPoints] = [pdf.call('FPDF_GetPageWidth', page), pdf.call('FPDF_GetPageHeight', page)];
     const wanted = zoomOf(widthPoints);

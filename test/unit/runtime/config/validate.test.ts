@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../runtime/base/json.js';
 import { pathText, summary } from '../../../../runtime/config/problems.js';
-import { settingNotes } from '../../../../runtime/config/setting-notes.js';
-import { validateConfig } from '../../../../runtime/config/validate.js';
+import { settingNotes, validateConfig } from '../../../../runtime/config/validate.js';
 
 /** A parsed value whose shape the assertions tell. */
 type Loose = ReturnType<typeof JSON.parse>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { extractorOf } from '../../../../../runtime/documents/extractors/index.js';
-import { likeness } from '../../../../../runtime/documents/extractors/keywords/choose.js';
+import { likeness } from '../../../../../runtime/documents/extractors/keywords/phrases.js';
 
 interface Keyword {
   readonly phrase: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ParsedDocument } from '../../../../../runtime/documents/parsers/contract.js';
 import { parserOf } from '../../../../../runtime/documents/parsers/index.js';
-import { effectiveConfig } from '../../../../../runtime/documents/parsing/config.js';
+import { effectiveConfig } from '../../../../../runtime/documents/parsing/choose.js';
 import { docx, drawn, eml, epub, odt, pdf, pptx, wordParagraph, wordPart } from '../../../../support/documents.js';
 import { blockTexts, parseWith, SMALL_LIMITS } from '../../../../support/parse-with.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import iconv from 'iconv-lite';
-import { decoded } from '../../../../../runtime/documents/parsers/bytes.js';
+import { decodeText } from '../../../../../runtime/documents/parsers/bytes.js';
 import { encodingOf, encodingOfCodePage } from '../../../../../runtime/documents/parsers/encodings/names.js';
 import { signatureOf } from '../../../../../runtime/documents/parsers/signature.js';
 import type { ParserType } from '../../../../../schemas/generated/config/rag.js';
@@ -68,7 +68,8 @@ describe('text whose encoding is not named', () => {
   }
 
   it('is not taken for Chinese because of its tildes', async () => {
-    for (const text of ['(format t "~{~a~}" list)', 'a ~{ b ~} c', '\x1b[31mred\x1b(B end']) assert.equal(decoded(latin1(text)).text, text);
+    for (const text of ['(format t "~{~a~}" list)', 'a ~{ b ~} c', '\x1b[31mred\x1b(B end'])
+      assert.equal(decodeText(latin1(text)).text, text);
   });
 
   const WIDE = ['Привет, мир!\nОтчёт о продажах.', `${CHINESE}\n${CHINESE}\n`, 'plain words', 'Ελληνικά, κείμενο.\n', '日本語 のテキスト'];
@@ -76,7 +77,7 @@ describe('text whose encoding is not named', () => {
     for (const encoding of ['utf-16le', 'utf-16be'] as const) {
       it(`is read in ${encoding} without a mark: ${text.slice(0, 8)}`, async () => {
         const content = bytes(text, encoding);
-        assert.deepEqual([decoded(content).text, decoded(content).encoding], [text, encoding]);
+        assert.deepEqual([decodeText(content).text, decodeText(content).encoding], [text, encoding]);
         const file = { path: '', name: 'a.txt', mimeType: '', sizeBytes: content.length };
         assert.equal((await signatureOf(file, content)).kind, 'text');
       });
@@ -97,7 +98,7 @@ describe('text whose encoding is not named', () => {
 
   it('is found however far into the file its letters begin', () => {
     const content = Buffer.concat([Buffer.from('plain words\n'.repeat(50_000)), bytes(RUSSIAN, 'windows-1251')]);
-    assert.equal(decoded(content).text.slice(-RUSSIAN.length), RUSSIAN);
+    assert.equal(decodeText(content).text.slice(-RUSSIAN.length), RUSSIAN);
   });
 });
 

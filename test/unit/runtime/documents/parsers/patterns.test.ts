@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { matches } from '../../../../../runtime/documents/parsers/patterns.js';
+import { matchesPattern } from '../../../../../runtime/documents/parsers/patterns.js';
 
 const CASES: [path: string, pattern: string, expected: boolean][] = [
   ['a.pdf', '*.pdf', true],
@@ -23,10 +23,10 @@ const CASES: [path: string, pattern: string, expected: boolean][] = [
 
 describe('matches', () => {
   for (const [path, pattern, expected] of CASES) {
-    it(`${path} ${expected ? 'is' : 'is not'} ${pattern}`, () => assert.equal(matches(path, pattern), expected));
+    it(`${path} ${expected ? 'is' : 'is not'} ${pattern}`, () => assert.equal(matchesPattern(path, pattern), expected));
   }
 
   it('ends soon for patterns of many stars', () => {
-    assert.equal(matches('a'.repeat(1000), `**${'*a'.repeat(200)}b`), false);
+    assert.equal(matchesPattern('a'.repeat(1000), `**${'*a'.repeat(200)}b`), false);
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { candidatesFor, folderCandidate } from '../../../../../runtime/documents/parsing/choose.js';
-import { effectiveConfig, type ParserOverrides } from '../../../../../runtime/documents/parsing/config.js';
+import { candidatesFor, effectiveConfig, folderCandidate, type ParserOverrides } from '../../../../../runtime/documents/parsing/choose.js';
 import type { Parser, ParserType } from '../../../../../schemas/generated/config/rag.js';
 
 const chosen = (name: string, parsers: Parser[], mimeType = '', overrides: ParserOverrides = {}): string[] =>

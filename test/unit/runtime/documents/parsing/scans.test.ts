@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { PageImages } from '../../../../../runtime/documents/parsing/page-images.js';
 import { Parsing } from '../../../../../runtime/documents/parsing/parsing.js';
-import type { ReadImages } from '../../../../../runtime/documents/parsing/scans.js';
+import type { ReadImages } from '../../../../../runtime/documents/parsing/recognition.js';
 import type { DataProcessingStrategy } from '../../../../../schemas/generated/config/rag.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { drawn, pdf } from '../../../../support/documents.js';

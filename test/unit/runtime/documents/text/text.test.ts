@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emailsIn, urlsIn } from '../../../../../runtime/documents/text/addresses.js';
-import { linesOf } from '../../../../../runtime/documents/text/lines.js';
+import { syllablesOf } from '../../../../../runtime/documents/text/known-words.js';
 import { pageRank } from '../../../../../runtime/documents/text/rank.js';
-import { sentencesOf } from '../../../../../runtime/documents/text/sentences.js';
+import { linesOf, sentencesOf } from '../../../../../runtime/documents/text/sentences.js';
 import { stopWordsOf } from '../../../../../runtime/documents/text/stop-words.js';
-import { syllablesOf } from '../../../../../runtime/documents/text/syllables.js';
 import { type Span, wordsOf } from '../../../../../runtime/documents/text/words.js';
 
 const texts = (spans: Iterable<Span>): string[] => [...spans].map((span) => span.text);

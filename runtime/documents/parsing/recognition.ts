@@ -1,16 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Failure, withOtherMessage } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Picture } from '../../pictures/picture.js';
-import type { SourceFile } from '../parsers/contract.js';
+import { audio } from '../parsers/audio.js';
+import { extensionOf, type SourceFile, type Transcript } from '../parsers/contract.js';
 import type { PageImages } from './page-images.js';
-
-/** Pages of one file that are read from their image; at a second a page a book would hold up all else. */
-const SCANNED_LIMIT = 200;
-const DPI = 200;
-/** So many pages in a row that fail end the reading: most likely what reads them is not there. */
-const FAILED_LIMIT = 3;
 
 /** Reads the text of images, one text each. */
 export type ReadImages = (pictures: readonly Picture[], languages: readonly string[], signal: AbortSignal) => Promise<readonly string[]>;
@@ -21,8 +17,11 @@ export interface ScansParts {
   readonly ocr: ReadImages;
 }
 
-/** Whether a file is a PDF by what is said of it. */
-const isPdf = ({ name, mimeType }: SourceFile): boolean => /\.pdf$/i.test(name) || mimeType === 'application/pdf';
+/** Pages of one file that are read from their image; at a second a page a book would hold up all else. */
+const SCANNED_LIMIT = 200;
+const DPI = 200;
+/** So many pages in a row that fail end the reading: most likely what reads them is not there. */
+const FAILED_LIMIT = 3;
 
 /**
  * The file, a PDF with the texts of its scanned pages as their images show them. What cannot be read is left as it was, for the parser to
@@ -34,6 +33,9 @@ export async function withScannedPages(parts: ScansParts, file: SourceFile, sign
   signal.throwIfAborted();
   return pages.length === 0 ? file : { ...file, pageTexts: await textsOfPages(parts, file, pages, signal) };
 }
+
+/** Whether a file is a PDF by what is said of it. */
+const isPdf = ({ name, mimeType }: SourceFile): boolean => /\.pdf$/i.test(name) || mimeType === 'application/pdf';
 
 async function textsOfPages(
   { pageImages, ocr }: ScansParts,
@@ -67,4 +69,23 @@ async function textsOfPages(
     await rm(folder, { recursive: true, force: true });
   }
   return texts;
+}
+
+/** Writes down what is said in a file. Throws `not_found` where no model for it is here, `bad_request` for what is no audio. */
+export type ReadRecording = (file: SourceFile, signal: AbortSignal) => Promise<Transcript>;
+
+/** Whether a file is a recording by what is said of it. */
+const isRecording = ({ name, mimeType }: SourceFile): boolean => audio.extensions.includes(extensionOf(name)) || /^audio\//i.test(mimeType);
+
+/** The file, a recording with what is said in it. Throws `invalid` that says why it could not be written down. */
+export async function withTranscript(read: ReadRecording, file: SourceFile, signal: AbortSignal): Promise<SourceFile> {
+  if (!isRecording(file)) return file;
+  try {
+    return { ...file, transcript: await read(file, signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Failure)) throw error;
+    if (error.kind === 'bad_request') throw new Failure('invalid', error.message, { code: error.code, cause: error });
+    throw withOtherMessage(error, `${file.name} could not be written down: ${error.message}`);
+  }
 }
