@@ -35,8 +35,10 @@ export function tenantStore(store: Store, mark: string): Store {
       put: (table: never, key: string, value: never) => batch.put(table, (isNamed(table) ? mark + key : key) as never, value),
       remove: (table: never, key: string) => batch.remove(table, (isNamed(table) ? mark + key : key) as never),
     });
-  return Object.assign(Object.create(store) as Store, {
-    ...Object.fromEntries(NAMED.map((name) => [name, named(name)])),
-    write: ((fill, chain) => store.write((batch) => fill(marked(batch)), chain)) satisfies Store['write'],
-  });
+  const write: Store['write'] = (fill, chain) => store.write((batch) => fill(marked(batch)), chain);
+  // A store's tables are read-only, so they are defined anew rather than assigned.
+  return Object.create(store, {
+    ...Object.fromEntries(NAMED.map((name) => [name, { value: named(name) }])),
+    write: { value: write },
+  }) as Store;
 }
