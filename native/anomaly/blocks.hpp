@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "../kernels/bins.hpp"
 #include "detector.hpp"
+#include "kernels/bins.hpp"
 
 namespace quern::anomaly {
 

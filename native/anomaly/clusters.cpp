@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "random.hpp"
+#include "../base/random.hpp"
 
 namespace quern::anomaly {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "../base/random.hpp"
 #include "../kernels/dense.hpp"
-#include "random.hpp"
 
 namespace quern::anomaly {
 namespace {

@@ -1,6 +1,6 @@
 #include "explain.hpp"
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::anomaly {
 

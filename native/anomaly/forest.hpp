@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "random.hpp"
+#include "../base/random.hpp"
 #include "state.hpp"
 
 namespace quern::anomaly {

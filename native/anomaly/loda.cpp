@@ -3,11 +3,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "../base/random.hpp"
 #include "detectors.hpp"
 #include "explain.hpp"
 #include "histogram.hpp"
 #include "limits.hpp"
-#include "random.hpp"
 #include "state.hpp"
 #include "statistics.hpp"
 

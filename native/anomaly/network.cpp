@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "../base/random.hpp"
 #include "../kernels/dense.hpp"
-#include "../kernels/training.hpp"
-#include "random.hpp"
+#include "kernels/training.hpp"
 
 namespace quern::anomaly {
 namespace {

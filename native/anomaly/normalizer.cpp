@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "limits.hpp"
 #include "statistics.hpp"
 

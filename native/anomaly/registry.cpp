@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "detectors.hpp"
 
 namespace quern::anomaly {

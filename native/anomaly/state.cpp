@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::anomaly {
 namespace {

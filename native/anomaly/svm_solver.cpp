@@ -6,8 +6,8 @@
 #include <numeric>
 #include <optional>
 
-#include "../kernels/pair_steps.hpp"
 #include "kernel_rows.hpp"
+#include "kernels/pair_steps.hpp"
 
 namespace quern::anomaly {
 namespace {

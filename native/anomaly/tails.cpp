@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "../kernels/cpu.hpp"
+#include "../base/cpu.hpp"
 #include "limits.hpp"
 
 namespace quern::anomaly {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::audio {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "bit_reader.hpp"
 #include "byte_queue.hpp"
 #include "pcm_reader.hpp"

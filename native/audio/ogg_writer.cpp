@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::audio {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "../kernels/distance.hpp"
 
 namespace quern::audio {

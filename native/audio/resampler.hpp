@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../kernels/cpu.hpp"
+#include "../base/cpu.hpp"
 #include "sample_stream.hpp"
 
 namespace quern::audio {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::audio {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "../kernels/distance.hpp"
 #include "resampler.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "../kernels/distance.hpp"
 
 namespace quern::audio {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "../kernels/cpu.hpp"
+#include "../base/cpu.hpp"
 
 namespace quern::audio {
 

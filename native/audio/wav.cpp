@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::audio {
 namespace {

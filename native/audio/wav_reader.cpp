@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "byte_queue.hpp"
 #include "pcm_reader.hpp"
 #include "samples.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::binding {
 

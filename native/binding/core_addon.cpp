@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../anomaly/registry.hpp"
-#include "../kernels/cpu.hpp"
+#include "../base/cpu.hpp"
 #include "../sockets/connections.hpp"
 #include "../threads/turns.hpp"
 #include "../wire/float_text.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "validation.hpp"
 
 namespace quern::classify {

@@ -25,7 +25,7 @@ size_t fold_count(const std::vector<std::vector<uint32_t>>& members) {
 
 }  // namespace
 
-std::vector<Fold> stratified_folds(std::span<const uint32_t> labels, size_t classes, Random& random) {
+std::vector<Fold> stratified_folds(std::span<const uint32_t> labels, size_t classes, SplitMix& random) {
   constexpr uint32_t kAlwaysTrained = UINT32_MAX;
   std::vector<std::vector<uint32_t>> members(classes);
   for (uint32_t at = 0; at < labels.size(); ++at) members[labels[at]].push_back(at);

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "random.hpp"
+#include "../base/random.hpp"
 
 namespace quern::classify {
 
@@ -18,6 +18,6 @@ struct Fold {
  * Three to five splits whose tests cover every sample once, labels in equal shares. The only sample of a label is in
  * every training and in no test. Empty where no label has two samples.
  */
-std::vector<Fold> stratified_folds(std::span<const uint32_t> labels, size_t classes, Random& random);
+std::vector<Fold> stratified_folds(std::span<const uint32_t> labels, size_t classes, SplitMix& random);
 
 }  // namespace quern::classify

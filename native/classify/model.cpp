@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "../storage/checked_file.hpp"
 
 namespace quern::classify {

@@ -4,7 +4,8 @@
 
 namespace quern::classify {
 
-std::vector<Pair> sample_pairs(std::span<const uint32_t> labels, size_t classes, uint32_t iterations, Random& random) {
+std::vector<Pair> sample_pairs(std::span<const uint32_t> labels, size_t classes, uint32_t iterations,
+                               SplitMix& random) {
   std::vector<std::vector<uint32_t>> members(classes);
   for (uint32_t at = 0; at < labels.size(); ++at) members[labels[at]].push_back(at);
   std::vector<uint32_t> order(labels.size());

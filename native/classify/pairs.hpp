@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "random.hpp"
+#include "../base/random.hpp"
 
 namespace quern::classify {
 
@@ -19,6 +19,6 @@ struct Pair {
  * `iterations` times: each sample in a new order with a random one of its label, then with a random one of another
  * label. A sample that is the only one of its label gets no pair of the first kind.
  */
-std::vector<Pair> sample_pairs(std::span<const uint32_t> labels, size_t classes, uint32_t iterations, Random& random);
+std::vector<Pair> sample_pairs(std::span<const uint32_t> labels, size_t classes, uint32_t iterations, SplitMix& random);
 
 }  // namespace quern::classify

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "../base/random.hpp"
 #include "../kernels/distance.hpp"
 #include "../kernels/linear.hpp"
 #include "pairs.hpp"
-#include "random.hpp"
 #include "subspace.hpp"
 
 namespace quern::classify {
@@ -130,7 +130,7 @@ Projection::Projection(size_t dimensions, std::vector<float> basis, std::vector<
     : dimensions_(dimensions), rank_(basis.size() / dimensions), basis_(std::move(basis)), map_(std::move(map)) {}
 
 Projection Projection::train(const Samples& samples, const PairOptions& options, const Work& work) {
-  Random random(options.seed);
+  SplitMix random(options.seed);
   std::vector<float> basis = leading_subspace(samples, kMostRank, random);
   const size_t rank = basis.size() / samples.dimensions;
   std::vector<float> map = identity(rank);

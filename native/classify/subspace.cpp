@@ -51,7 +51,7 @@ std::vector<float> multiplied(const Samples& samples, const std::vector<float>& 
 
 }  // namespace
 
-std::vector<float> leading_subspace(const Samples& samples, size_t most, Random& random) {
+std::vector<float> leading_subspace(const Samples& samples, size_t most, SplitMix& random) {
   const size_t dimensions = samples.dimensions;
   std::vector<float> rows;
   if (samples.size() <= most) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../base/random.hpp"
 #include "folds.hpp"
-#include "random.hpp"
 
 namespace quern::classify {
 namespace {
@@ -92,7 +92,7 @@ std::vector<HeldOut> hold_out(const Samples& samples, std::span<const Candidate>
   std::vector<Fold> folds;
   uint32_t count = 0;
   for (uint32_t repetition = 0; repetition < (samples.size() <= kFewSamples ? kRepetitions : 1); ++repetition) {
-    Random random(options.seed + repetition);
+    SplitMix random(options.seed + repetition);
     const std::vector<Fold> some = stratified_folds(samples.labels, samples.classes, random);
     count = static_cast<uint32_t>(some.size());
     folds.insert(folds.end(), some.begin(), some.end());

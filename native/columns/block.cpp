@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::columns {
 namespace {

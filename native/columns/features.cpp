@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::columns {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "table.hpp"
 
 namespace quern::columns {

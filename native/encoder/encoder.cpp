@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "limits.hpp"
 
 namespace quern::encoder {

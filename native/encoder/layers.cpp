@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "limits.hpp"
 
 namespace quern::encoder {

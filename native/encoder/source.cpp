@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "limits.hpp"
 
 namespace quern::encoder {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../kernels/encoder_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace quern::encoder {
 

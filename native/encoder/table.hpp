@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../kernels/half.hpp"
+#include "../base/half.hpp"
 #include "arena.hpp"
 #include "source.hpp"
 

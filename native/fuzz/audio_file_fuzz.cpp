@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../audio/pcm_reader.hpp"
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace quern::audio;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "../text/index.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "../inference/whisper_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -5,8 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "../base/failure.hpp"
 #include "engine_log.hpp"
-#include "failure.hpp"
 #include "llama.h"
 #include "q8_weights.hpp"
 

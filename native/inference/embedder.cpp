@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "../base/failure.hpp"
 #include "engine_log.hpp"
-#include "failure.hpp"
 #include "llama.h"
 
 namespace quern {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "../base/failure.hpp"
 #include "engine_log.hpp"
-#include "failure.hpp"
 #include "llama.h"
 #include "state_shape.hpp"
 

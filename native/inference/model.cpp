@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <limits>
 
+#include "../base/failure.hpp"
 #include "backends.hpp"
 #include "engine_log.hpp"
-#include "failure.hpp"
 #include "llama.h"
 #include "q8_weights.hpp"
 

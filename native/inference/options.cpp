@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern {
 namespace {

@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "../kernels/q8_matmul.hpp"
 #include "ggml-backend-impl.h"
 #include "ggml-cpu-impl.h"
 #include "ggml.h"
+#include "kernels/q8_matmul.hpp"
 #include "traits.h"
 
 // The CPU library keeps these to itself; its header makes whoever derives from the classes define them.

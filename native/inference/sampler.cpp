@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern {
 namespace {

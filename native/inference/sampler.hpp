@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 #include "logits.hpp"
 #include "options.hpp"
 #include "repeats.hpp"

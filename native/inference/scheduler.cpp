@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern {
 namespace {

@@ -3,7 +3,7 @@
 #include <future>
 #include <utility>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 #include "scheduler.hpp"
 
 namespace quern {

@@ -4,7 +4,7 @@
 #include <exception>
 #include <tuple>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 #include "scheduler.hpp"
 
 namespace quern {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <utility>
 
+#include "../base/failure.hpp"
 #include "engine_log.hpp"
-#include "failure.hpp"
 #include "token_times.hpp"
 #include "whisper.h"
 #include "whisper_access.hpp"

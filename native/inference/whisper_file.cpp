@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu.hpp"
+#include "../base/cpu.hpp"
 
 namespace quern {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu.hpp"
-#include "half.hpp"
+#include "../base/cpu.hpp"
+#include "../base/half.hpp"
 
 namespace quern {
 

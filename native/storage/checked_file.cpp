@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "../inference/failure.hpp"
-#include "../kernels/crc32c.hpp"
+#include "../base/failure.hpp"
+#include "crc32c.hpp"
 
 namespace quern {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "search.hpp"
 
 namespace quern::text {

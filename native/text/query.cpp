@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "options.hpp"
 #include "stemmer.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "cursor.hpp"
 
 namespace quern::text {

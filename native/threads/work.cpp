@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "turns.hpp"
 
 namespace quern {

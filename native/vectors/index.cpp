@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 #include "snapshot.hpp"
 
 namespace quern::vectors {

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::vectors {
 namespace {

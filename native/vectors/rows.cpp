@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../inference/failure.hpp"
-#include "../kernels/half.hpp"
+#include "../base/failure.hpp"
+#include "../base/half.hpp"
 
 namespace quern::vectors {
 

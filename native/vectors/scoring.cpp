@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "../inference/failure.hpp"
+#include "../base/failure.hpp"
 
 namespace quern::vectors {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "anomaly_fixture.hpp"
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 
 namespace quern::anomaly {
 namespace {

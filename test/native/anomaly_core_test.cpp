@@ -11,7 +11,7 @@
 #include "anomaly/sorting.hpp"
 #include "anomaly/state.hpp"
 #include "anomaly_fixture.hpp"
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 
 namespace quern::anomaly {
 namespace {

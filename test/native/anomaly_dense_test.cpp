@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "anomaly/random.hpp"
+#include "anomaly/kernels/training.hpp"
+#include "base/random.hpp"
 #include "kernels/dense.hpp"
-#include "kernels/training.hpp"
 
 namespace quern {
 namespace {
@@ -21,7 +21,7 @@ std::vector<Isa> sets() {
 
 template <typename T>
 std::vector<T> drawn(size_t count, uint64_t seed) {
-  anomaly::Random random(seed);
+  Random random(seed);
   std::vector<T> values(count);
   for (T& value : values) value = static_cast<T>(random.normal());
   return values;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "anomaly/model.hpp"
-#include "anomaly/random.hpp"
 #include "anomaly/registry.hpp"
+#include "base/random.hpp"
 
 namespace quern::anomaly {
 

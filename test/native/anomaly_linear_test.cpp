@@ -4,7 +4,7 @@
 
 #include "anomaly/chi_square.hpp"
 #include "anomaly/linear.hpp"
-#include "anomaly/random.hpp"
+#include "base/random.hpp"
 #include "kernels/dense.hpp"
 
 namespace quern::anomaly {

@@ -1,4 +1,4 @@
-#include "kernels/bins.hpp"
+#include "anomaly/kernels/bins.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "anomaly/blocks.hpp"
-#include "anomaly/random.hpp"
+#include "base/random.hpp"
 
 namespace quern {
 namespace {
@@ -24,7 +24,7 @@ std::vector<Isa> sets() {
 
 /// Whole numbers, so that many values lie on edges; the last few are NaN.
 std::vector<double> values_of(size_t count, size_t known) {
-  anomaly::Random random(count);
+  Random random(count);
   std::vector<double> values(count, kNan);
   for (size_t i = 0; i < known; ++i) values[i] = static_cast<double>(random.below(14)) - 2;
   return values;

@@ -11,14 +11,14 @@
 #include <string>
 #include <thread>
 
+#include "base/failure.hpp"
+#include "base/random.hpp"
 #include "classify/fit.hpp"
 #include "classify/folds.hpp"
 #include "classify/lbfgs.hpp"
 #include "classify/pairs.hpp"
-#include "classify/random.hpp"
 #include "classify/subspace.hpp"
 #include "classify/validation.hpp"
-#include "inference/failure.hpp"
 #include "kernels/linear.hpp"
 
 namespace quern::classify {
@@ -30,11 +30,11 @@ const Work kOne(1);
 /// wide.
 Samples clouds(size_t classes, size_t each, size_t dimensions, uint64_t seed, size_t nuisance = 0, double loud = 1) {
   Samples samples{dimensions, classes, {}, {}};
-  Random random(seed);
+  SplitMix random(seed);
   std::vector<float> row(dimensions);
   for (size_t at = 0; at < classes * each; ++at) {
     const auto label = static_cast<uint32_t>(at % classes);
-    Random centre(1000 + label);
+    SplitMix centre(1000 + label);
     for (size_t i = 0; i < dimensions; ++i) {
       const double own = centre.symmetric();
       row[i] = static_cast<float>(i < nuisance ? loud * random.symmetric() : own + 0.6 * random.symmetric());
@@ -123,7 +123,7 @@ TEST(ClassifyFolds, TestEverySampleOnceInEqualSharesAndNeverTheOnlyOneOfALabel) 
   std::vector<uint32_t> labels;
   for (uint32_t i = 0; i < 50; ++i) labels.push_back(i % 2);
   labels.push_back(2);
-  Random random(1);
+  SplitMix random(1);
   const auto folds = stratified_folds(labels, 3, random);
   ASSERT_EQ(folds.size(), 5U);
   std::vector<int> tested(labels.size());
@@ -141,7 +141,7 @@ TEST(ClassifyFolds, TestEverySampleOnceInEqualSharesAndNeverTheOnlyOneOfALabel) 
 TEST(ClassifyFolds, LeaveNothingOverWherePossible) {
   std::vector<uint32_t> labels;
   for (uint32_t i = 0; i < 24; ++i) labels.push_back(i % 3);
-  Random random(1);
+  SplitMix random(1);
   const auto folds = stratified_folds(labels, 3, random);
   ASSERT_EQ(folds.size(), 4U);
   for (const Fold& fold : folds)
@@ -151,7 +151,7 @@ TEST(ClassifyFolds, LeaveNothingOverWherePossible) {
 
 TEST(ClassifyPairs, HaveTheLabelsThatTheySayAndAsManyOfBothKinds) {
   std::vector<uint32_t> labels{0, 0, 0, 1, 1, 2};
-  Random random(3);
+  SplitMix random(3);
   const auto pairs = sample_pairs(labels, 3, 10, random);
   size_t same = 0;
   for (const Pair& pair : pairs) {
@@ -167,7 +167,7 @@ TEST(ClassifyPairs, HaveTheLabelsThatTheySayAndAsManyOfBothKinds) {
 TEST(ClassifySubspace, IsOrthonormalAndHoldsTheSamplesThatItSpans) {
   for (const size_t each : {5, 100}) {
     const Samples samples = clouds(2, each, 40, 4);
-    Random random(1);
+    SplitMix random(1);
     const auto basis = leading_subspace(samples, 16, random);
     const size_t rank = basis.size() / 40;
     EXPECT_EQ(rank, std::min<size_t>(16, samples.size()));
@@ -237,7 +237,7 @@ TEST(ClassifyFit, SaysHowSureItIs) {
   EXPECT_GT(confidence(clouds(2, 8, 16, 10), test), 0.9);
   // Labels of which a fifth is wrong: more than four fifths of certainty is too much.
   Samples train = clouds(2, 200, 16, 10);
-  Random random(1);
+  SplitMix random(1);
   for (uint32_t& label : train.labels)
     if (random.below(5) == 0) label = 1 - label;
   EXPECT_NEAR(confidence(train, test), 0.8, 0.07);

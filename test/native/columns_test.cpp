@@ -5,8 +5,8 @@
 #include <deque>
 #include <random>
 
+#include "base/failure.hpp"
 #include "columns_fixture.hpp"
-#include "inference/failure.hpp"
 
 namespace quern::columns {
 namespace {

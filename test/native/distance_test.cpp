@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/crc32c.hpp"
+#include "storage/crc32c.hpp"
 
 namespace quern {
 namespace {

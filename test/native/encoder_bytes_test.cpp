@@ -4,8 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "encoder/kernels/byte_steps.hpp"
 #include "encoder_fixture.hpp"
-#include "kernels/encoder_byte_steps.hpp"
 
 namespace quern::encoder {
 namespace {

@@ -1,10 +1,9 @@
-#include "kernels/encoder_kernels.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "encoder/kernels/kernels.hpp"
 #include "encoder_fixture.hpp"
 
 namespace quern::encoder {

@@ -4,9 +4,9 @@
 
 #include <thread>
 
+#include "base/failure.hpp"
 #include "encoder/limits.hpp"
 #include "encoder_fixture.hpp"
-#include "inference/failure.hpp"
 
 namespace quern::encoder {
 namespace {

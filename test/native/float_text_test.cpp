@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 
 namespace quern {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 
 namespace quern {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/pair_steps.hpp"
+#include "anomaly/kernels/pair_steps.hpp"
 
 #include <gtest/gtest.h>
 

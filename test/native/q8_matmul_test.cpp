@@ -1,4 +1,4 @@
-#include "kernels/q8_matmul.hpp"
+#include "inference/kernels/q8_matmul.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 
 namespace quern {
 namespace {

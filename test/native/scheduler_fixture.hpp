@@ -11,7 +11,7 @@
 #include <memory>
 #include <set>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 #include "inference/scheduler.hpp"
 
 namespace quern {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 #include "text/index.hpp"
 #include "text_reference.hpp"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 #include "storage/checked_file.hpp"
 #include "vector_fixture.hpp"
 

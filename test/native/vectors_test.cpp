@@ -5,7 +5,7 @@
 #include <map>
 #include <thread>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 #include "vector_fixture.hpp"
 #include "vectors/index.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/failure.hpp"
+#include "base/failure.hpp"
 #include "inference/spoken_words.hpp"
 
 namespace quern {

@@ -3,7 +3,7 @@
 // Included only by the files that are compiled for one instruction set each. Everything here depends on that set's own
 // type, so no function compiled for one processor can be linked into the code of another.
 
-#include "encoder_values.hpp"
+#include "values.hpp"
 
 namespace quern::encoder {
 

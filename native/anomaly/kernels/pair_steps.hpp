@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "cpu.hpp"
+#include "../../base/cpu.hpp"
 
 namespace quern {
 

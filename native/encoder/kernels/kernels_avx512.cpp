@@ -1,5 +1,5 @@
 // Compiled with -mavx512f -mavx512bw -mavx512vl -mavx512vnni -mfma -mf16c.
-#include "encoder_avx512.hpp"
+#include "kernels_avx512.hpp"
 
 namespace quern::encoder {
 

@@ -2,7 +2,7 @@
 
 // Included only by the files that are compiled for one instruction set each; see encoder_product.hpp.
 
-#include "encoder_kernels.hpp"
+#include "kernels.hpp"
 
 namespace quern::encoder {
 

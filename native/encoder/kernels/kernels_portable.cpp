@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "encoder_attention.hpp"
+#include "attention.hpp"
 
 namespace quern::encoder {
 namespace {

@@ -1,8 +1,8 @@
 // Compiled with -mavx2 -mfma -mf16c.
 #include <immintrin.h>
 
-#include "encoder_attention.hpp"
-#include "encoder_byte_steps.hpp"
+#include "attention.hpp"
+#include "byte_steps.hpp"
 
 namespace quern::encoder {
 namespace {

@@ -1,4 +1,4 @@
-#include "encoder_byte_steps.hpp"
+#include "byte_steps.hpp"
 
 #include <algorithm>
 #include <array>

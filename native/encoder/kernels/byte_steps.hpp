@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encoder_kernels.hpp"
+#include "kernels.hpp"
 
 namespace quern::encoder {
 

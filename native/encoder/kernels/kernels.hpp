@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu.hpp"
+#include "../../base/cpu.hpp"
 
 /**
  * Loops of an encoder's forward pass. Lines of numbers are padded to kLane with zeros, so that no loop has a rest.

@@ -2,7 +2,7 @@
 
 // Included only by the files that are compiled for one instruction set each; see encoder_product.hpp.
 
-#include "encoder_product.hpp"
+#include "product.hpp"
 
 namespace quern::encoder {
 

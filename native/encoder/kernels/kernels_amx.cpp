@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "encoder_avx512.hpp"
+#include "kernels_avx512.hpp"
 
 namespace quern::encoder {
 namespace {

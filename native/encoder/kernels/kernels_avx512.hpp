@@ -3,7 +3,7 @@
 // Included only by the files that are compiled for AVX-512 with VNNI, and perhaps more, each of which has a copy.
 #include <immintrin.h>
 
-#include "encoder_attention.hpp"
+#include "attention.hpp"
 
 namespace quern::encoder {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "cpu.hpp"
+#include "../base/cpu.hpp"
 
 #ifdef QUERN_X86
 #include <nmmintrin.h>
