@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import { fitAnomaly } from '../test/support/anomaly/fit.js';
 import { unlessLacking } from './lacking.js';
 import { median, ROOT, type Row, table } from './measure.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import type { AudioFormatName } from '../runtime/speech/codecs/contract.js';
 import { encodeAudio } from '../runtime/speech/codecs/encode.js';
 import { AUDIO_FORMATS } from '../runtime/speech/codecs/index.js';

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readColumns } from '../native/columns.js';
 import type { ColumnFeatures } from '../native/contract.js';
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import { Buffers } from '../runtime/ml/buffers/buffers.js';
 import { appendTo, cellsOf } from '../runtime/ml/tables/cells.js';
 import { openStore, type Store } from '../runtime/store/store.js';
@@ -45,7 +46,7 @@ async function batchMs(): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 5; round += 1) {
     const start = performance.now();
-    await native.read({ features: FEATURES });
+    await readColumns(native, { features: FEATURES });
     times.push(performance.now() - start);
   }
   return median(times);
@@ -60,7 +61,7 @@ async function appendMs(features: boolean): Promise<number> {
   for (let index = 0; index < APPENDS; index += 1) {
     const cells = await cellsOf([row(WINDOW + index)], kinds);
     native.append(1, cells.columns);
-    if (features) await native.read({ tail: 1, features: FEATURES });
+    if (features) await readColumns(native, { tail: 1, features: FEATURES });
   }
   return performance.now() - start;
 }

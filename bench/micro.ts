@@ -1,7 +1,7 @@
 import { Bench } from 'tinybench';
 import { parseJsonInTurns } from '../gateway/http/json-pieces.js';
 import { CHATML_TEMPLATE } from '../models/writers/chat-template.js';
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import { ChatTemplate } from '../runtime/engines/language/templates/template.js';
 import { EncoderTokenizer } from '../runtime/engines/tokenizers/tokenizer.js';
 import { wordPiece } from '../test/support/models/writers/tokenizer-writer.js';

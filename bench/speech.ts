@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import { Models } from '../runtime/models/residency/models.js';
 import { SPEECH_RATE } from '../runtime/speech/contract.js';
 import { LocalSpeech } from '../runtime/speech/speak.js';

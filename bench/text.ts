@@ -1,4 +1,4 @@
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import { proseOf, randomOf, wordOf } from '../test/support/retrieval-corpus.js';
 import { unlessLacking } from './lacking.js';
 import { median, type Row, table } from './measure.js';

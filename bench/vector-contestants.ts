@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeVectorIndex, VectorSearchOptions } from '../native/contract.js';
-import { loadCore } from '../native/core.js';
+import { loadCore } from '../native/loader.js';
 import { buildHnswlib, installPeers, peerModule, startChroma } from './npm-peers.js';
 import { treeMemoryMb } from './start.js';
 import { DIMENSIONS, vectorAt } from './vector-space.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AnomalyFitted, AnomalyState, NativeAnomalyFit, NativeAnomalyModel } from './contract.js';
-import { loadCore } from './core.js';
+import { loadCore } from './loader.js';
 
 /** Numbers handed over in one turn of the event loop: 2 MiB, about 0.5 ms. */
 const PIECE = 2 ** 18;

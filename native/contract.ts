@@ -1,6 +1,6 @@
 /**
  * The native face: every function of the addons, with shapes, units, ownership and whether it is synchronous.
- * `test/native/contract.test.ts` compares these files with what the binaries export.
+ * `test/native/failures.test.ts` compares these files with what the binaries export.
  */
 export * from './contract/anomaly.js';
 export * from './contract/audio.js';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DaemonOptions, VERSION } from '../../gateway/daemon/options.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { arePrebuilt, prebuiltComplaint } from '../../native/prebuilt.js';
 import { humanSize } from '../../runtime/base/files.js';
 import { type Finding, machineFindings, machineOf } from '../../runtime/machine/machine.js';

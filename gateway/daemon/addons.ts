@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { arePrebuilt, prebuiltComplaint } from '../../native/prebuilt.js';
 import { log } from '../../runtime/base/log.js';
 import { Failure } from '../../schemas/errors.js';

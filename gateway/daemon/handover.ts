@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, lchownSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { log } from '../../runtime/base/log.js';
 import { Failure } from '../../schemas/errors.js';
 import { type ApiName, SUCCESSION, serviceManagerEnv, tellServiceManager } from './systemd.js';

@@ -1,7 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { log } from '../../runtime/base/log.js';
 
 /** New objects have about this much room; V8's own bound is four times as much, twice over, which a busy daemon fills with garbage and keeps. */

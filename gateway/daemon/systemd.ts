@@ -1,6 +1,6 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 import type { DaemonOptions } from './options.js';
 

@@ -1,4 +1,4 @@
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { log } from '../../runtime/base/log.js';
 
 /** Bytes that a connection may hold unread: what Linux lets anybody ask for. It gives twice as many, which hardly ever fill a read of 512 KiB. */

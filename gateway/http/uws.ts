@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import type { CoreAddon } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { log } from '../../runtime/base/log.js';
 import { Failure } from '../../schemas/errors.js';
 import { errorBody } from './errors.js';

@@ -1,5 +1,5 @@
 import { endianness } from 'node:os';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { breathe } from '../../runtime/base/loop.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

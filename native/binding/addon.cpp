@@ -86,12 +86,11 @@ class OpenJob : public Living {
     unwatch(env, this);
     call_.Release();
     if (failure_) {
-      deferred_.Reject(to_error(env, failure_->kind(), failure_->what()).Value());
+      reject(env, deferred_, *failure_);
       return;
     }
     try {
-      auto& scheduler_class = AddonState::of(env).classes["NativeScheduler"];
-      deferred_.Resolve(scheduler_class.New({Napi::External<Opened>::New(env, &opened_), on_step_.Value()}));
+      deferred_.Resolve(SchedulerObject::make(env, opened_, on_step_.Value()));
     } catch (const Napi::Error& error) {
       deferred_.Reject(error.Value());
     }
@@ -127,7 +126,7 @@ Napi::Value load(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value open(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     if (devices().empty()) throw Failure("unavailable", "No backend is loaded; call loadBackends() before open().");
     return OpenJob::start(info.Env(), path(info[0], "path"), model_options(info[1]), scheduler_options(info[2]),
                           function(info[3], "onProgress"), function(info[4], "onStep"));
@@ -140,17 +139,15 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     return true;
   }();
   static_cast<void>(once);
-  auto* state = new AddonState();
-  state->classes["NativeScheduler"] = Napi::Persistent(SchedulerObject::define(env));
-  state->classes["NativeEmbedder"] = Napi::Persistent(EmbedderObject::define(env));
-  state->classes["NativeTranscriber"] = Napi::Persistent(TranscriberObject::define(env));
-  env.SetInstanceData(state);
+  env.SetInstanceData(new AddonState());
   watch_exit(env);
+  define_install(env, exports);
+  SchedulerObject::define(env);
+  EmbedderObject::define(env, exports);
+  TranscriberObject::define(env, exports);
   exports.Set("llamaTag", QUERN_LLAMA_TAG);
   exports.Set("loadBackends", Napi::Function::New<load>(env, "loadBackends"));
   exports.Set("open", Napi::Function::New<open>(env, "open"));
-  exports.Set("openEmbedder", Napi::Function::New<EmbedderObject::open>(env, "openEmbedder"));
-  exports.Set("openTranscriber", Napi::Function::New<TranscriberObject::open>(env, "openTranscriber"));
   return exports;
 }
 

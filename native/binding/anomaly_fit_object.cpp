@@ -1,6 +1,5 @@
 #include "anomaly_fit_object.hpp"
 
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "anomaly_model_object.hpp"
 #include "arguments.hpp"
 #include "arrays.hpp"
+#include "objects.hpp"
 #include "thread_task.hpp"
 
 namespace quern::binding {
@@ -26,25 +26,9 @@ using Pieces = std::vector<std::vector<double>>;
 
 constexpr const char* kClass = "AnomalyFit";
 
-uint64_t whole(const Napi::Object& from, const char* name, uint64_t least, uint64_t most) {
-  const double given = number(from.Get(name), name);
-  if (given != std::floor(given) || given < static_cast<double>(least) || given > static_cast<double>(most))
-    throw Failure("invalid", std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
-                                 std::to_string(most) + ".");
-  return static_cast<uint64_t>(given);
-}
-
-uint64_t whole_or(const Napi::Object& from, const char* name, uint64_t least, uint64_t most, uint64_t missing) {
-  return from.Get(name).IsUndefined() ? missing : whole(from, name, least, most);
-}
-
-bool boolean_or(const Napi::Object& from, const char* name, bool missing) {
-  return from.Get(name).IsUndefined() ? missing : boolean(from.Get(name), name);
-}
-
 ModelOptions model_options(const Napi::Object& from) {
   ModelOptions options{.backend = text(from.Get("backend"), "backend"),
-                       .columns = whole(from, "columns", 1, anomaly::kMostColumns),
+                       .columns = whole(from.Get("columns"), "columns", 1, anomaly::kMostColumns),
                        .normalization = anomaly::normalization_of(text(from.Get("normalization"), "normalization")),
                        .scaled = boolean(from.Get("scaled"), "scaled"),
                        .fit = {}};
@@ -86,15 +70,10 @@ Fitted fit(const ModelOptions& options, std::vector<double> values, bool scored,
 
 void AnomalyFitObject::define(Napi::Env env, Napi::Object exports) {
   using Self = AnomalyFitObject;
-  AddonState::of(env).classes[kClass] = Napi::Persistent(DefineClass(
+  define_class<Self>(
       env, kClass,
-      {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::cancel>("cancel")}));
-  exports.Set("openAnomalyFit", Napi::Function::New(
-                                    env,
-                                    [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                      return AddonState::of(info.Env()).classes[kClass].New({info[0]});
-                                    },
-                                    "openAnomalyFit"));
+      {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::cancel>("cancel")});
+  define_opener(env, exports, "openAnomalyFit", kClass);
 }
 
 AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -109,7 +88,7 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
 }
 
 Napi::Value AnomalyFitObject::of_rows(const Napi::Value& options, size_t columns, Rows rows) {
-  const Napi::Object object = AddonState::of(options.Env()).classes[kClass].New({options});
+  const Napi::Object object = make_object(options.Env(), kClass, {options});
   AnomalyFitObject& fit = *Unwrap(object);
   if (fit.options_.columns != columns)
     throw Failure("invalid", "columns is " + std::to_string(fit.options_.columns) + "; the rows of the table have " +
@@ -137,7 +116,7 @@ void AnomalyFitObject::add(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_fresh();
     is_run_ = true;
     return ThreadTask<Fitted>::run(

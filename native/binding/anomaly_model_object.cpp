@@ -5,6 +5,7 @@
 
 #include "arguments.hpp"
 #include "arrays.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -75,17 +76,16 @@ size_t anomaly_threads(const Napi::Value& value) {
 
 void AnomalyModelObject::define(Napi::Env env) {
   using Self = AnomalyModelObject;
-  AddonState::of(env).classes[kClass] =
-      Napi::Persistent(DefineClass(env, kClass,
-                                   {InstanceMethod<&Self::score>("score"), InstanceMethod<&Self::score_row>("scoreRow"),
-                                    InstanceMethod<&Self::explain>("explain"), InstanceMethod<&Self::state>("state"),
-                                    InstanceMethod<&Self::release>("release")}));
+  define_class<Self>(env, kClass,
+                     {InstanceMethod<&Self::score>("score"), InstanceMethod<&Self::score_row>("scoreRow"),
+                      InstanceMethod<&Self::explain>("explain"), InstanceMethod<&Self::state>("state"),
+                      InstanceMethod<&Self::release>("release")});
 }
 
 Napi::Value AnomalyModelObject::make(Napi::Env env, std::shared_ptr<const FittedModel> model, size_t threads,
                                      size_t bytes) {
   Made made{std::move(model), threads, bytes};
-  return AddonState::of(env).classes[kClass].New({Napi::External<Made>::New(env, &made)});
+  return make_object(env, kClass, {Napi::External<Made>::New(env, &made)});
 }
 
 AnomalyModelObject::AnomalyModelObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -127,7 +127,7 @@ const std::shared_ptr<const FittedModel>& AnomalyModelObject::model() const {
 }
 
 Napi::Value AnomalyModelObject::score(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     return Task<Scored>::run(
         info.Env(),
         [model = model(), work = work_, rows = anomaly_rows(info[0], "rows", model()->columns())]() mutable {
@@ -158,7 +158,7 @@ Napi::Value AnomalyModelObject::score_row(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value AnomalyModelObject::explain(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     return Task<std::vector<double>>::run(
         info.Env(),
         [model = model(), work = work_, rows = anomaly_rows(info[0], "rows", model()->columns())]() mutable {
@@ -172,7 +172,7 @@ Napi::Value AnomalyModelObject::explain(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value AnomalyModelObject::state(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     return Task<anomaly::SavedModel>::run(
         info.Env(), [model = model()] { return model->state(); },
         [](Napi::Env env, anomaly::SavedModel& saved) -> Napi::Value { return state_object(env, saved); });

@@ -4,6 +4,7 @@
 
 #include "anomaly_model_object.hpp"
 #include "arguments.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -52,14 +53,8 @@ std::vector<Item> join(std::vector<std::vector<Item>>& pieces) {
 
 void AnomalyRestoreObject::define(Napi::Env env, Napi::Object exports) {
   using Self = AnomalyRestoreObject;
-  AddonState::of(env).classes[kClass] = Napi::Persistent(
-      DefineClass(env, kClass, {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run")}));
-  exports.Set("openAnomalyRestore", Napi::Function::New(
-                                        env,
-                                        [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                          return AddonState::of(info.Env()).classes[kClass].New({info[0]});
-                                        },
-                                        "openAnomalyRestore"));
+  define_class<Self>(env, kClass, {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run")});
+  define_opener(env, exports, "openAnomalyRestore", kClass);
 }
 
 AnomalyRestoreObject::AnomalyRestoreObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -127,7 +122,7 @@ anomaly::SavedModel AnomalyRestoreObject::joined(Entries& entries) {
 }
 
 Napi::Value AnomalyRestoreObject::run(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_fresh();
     return Task<Restored>::run(
         info.Env(),

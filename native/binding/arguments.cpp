@@ -30,13 +30,6 @@ std::vector<Item> copy_array(const Napi::Value& value, const std::string& name, 
 
 }  // namespace
 
-Napi::Error to_error(Napi::Env env, const char* kind, const std::string& message) {
-  Napi::Error error = Napi::Error::New(env, message);
-  error.Set("name", "Failure");
-  error.Set("kind", kind);
-  return error;
-}
-
 Napi::Object object(const Napi::Value& value, const std::string& name) {
   if (!value.IsObject() || value.IsFunction()) refuse(name, "an object");
   return value.As<Napi::Object>();
@@ -62,6 +55,24 @@ bool boolean(const Napi::Value& value, const std::string& name) {
   return value.As<Napi::Boolean>().Value();
 }
 
+uint64_t whole(const Napi::Value& value, const std::string& name, uint64_t least, uint64_t most) {
+  const double given = number(value, name);
+  if (given != std::floor(given) || given < static_cast<double>(least) || given > static_cast<double>(most))
+    throw Failure("invalid",
+                  name + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ".");
+  return static_cast<uint64_t>(given);
+}
+
+uint64_t whole_or(const Napi::Object& from, const char* name, uint64_t least, uint64_t most, uint64_t missing) {
+  const Napi::Value value = from.Get(name);
+  return value.IsUndefined() ? missing : whole(value, name, least, most);
+}
+
+bool boolean_or(const Napi::Object& from, const char* name, bool missing) {
+  const Napi::Value value = from.Get(name);
+  return value.IsUndefined() ? missing : boolean(value, name);
+}
+
 std::string text(const Napi::Value& value, const std::string& name) {
   if (!value.IsString()) refuse(name, "a string");
   return value.As<Napi::String>().Utf8Value();
@@ -78,6 +89,12 @@ std::vector<int32_t> int32_array(const Napi::Value& value, const std::string& na
 
 std::vector<float> float32_array(const Napi::Value& value, const std::string& name) {
   return copy_array<float>(value, name, napi_float32_array, "a Float32Array");
+}
+
+std::vector<float> float32_array(const Napi::Value& value, const std::string& name, size_t most) {
+  if (value.IsTypedArray() && value.As<Napi::TypedArray>().ElementLength() > most)
+    throw Failure("too_large", name + " has more than " + std::to_string(most) + " numbers; use several calls.");
+  return float32_array(value, name);
 }
 
 std::vector<uint32_t> uint32_array(const Napi::Value& value, const std::string& name) {

@@ -1,6 +1,5 @@
 #include "audio_object.hpp"
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,16 +19,7 @@ namespace {
 constexpr uint32_t kMostChannels = 64;
 
 /// Of a sum of bytes or samples that JavaScript counts.
-constexpr double kMostCounted = 9007199254740991;
-
-uint64_t whole(const Napi::Value& value, const char* name, double least, double most) {
-  const double given = number(value, name);
-  if (given != std::floor(given) || given < least || given > most)
-    throw Failure("invalid", std::string(name) + " must be a whole number from " +
-                                 std::to_string(static_cast<uint64_t>(least)) + " to " +
-                                 std::to_string(static_cast<uint64_t>(most)) + ".");
-  return static_cast<uint64_t>(given);
-}
+constexpr uint64_t kMostCounted = 9007199254740991;
 
 Napi::Value encode_samples(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
@@ -80,8 +70,7 @@ class SampleStreamObject : public Napi::ObjectWrap<SampleStreamObject> {
  public:
   static void define(Napi::Env env, Napi::Object exports) {
     using Self = SampleStreamObject;
-    AddonState::of(env).classes[kClass] = Napi::Persistent(
-        DefineClass(env, kClass, {InstanceMethod<&Self::push>("push"), InstanceMethod<&Self::flush>("flush")}));
+    define_class<Self>(env, kClass, {InstanceMethod<&Self::push>("push"), InstanceMethod<&Self::flush>("flush")});
     exports.Set("openResampler", Napi::Function::New(env, open<make_resampler>, "openResampler"));
     exports.Set("openTimeStretch", Napi::Function::New(env, open<make_time_stretch>, "openTimeStretch"));
   }
@@ -108,7 +97,7 @@ class SampleStreamObject : public Napi::ObjectWrap<SampleStreamObject> {
     return raising(info.Env(), [&]() -> Napi::Value {
       Made made = make(info);
       const auto carried = Napi::External<audio::SampleStream>::New(info.Env(), made.release());
-      return AddonState::of(info.Env()).classes[kClass].New({carried});
+      return make_object(info.Env(), kClass, {carried});
     });
   }
 
@@ -134,9 +123,10 @@ class SampleStreamObject : public Napi::ObjectWrap<SampleStreamObject> {
 class VoiceActivityObject : public Napi::ObjectWrap<VoiceActivityObject> {
  public:
   static void define(Napi::Env env, Napi::Object exports) {
-    define_object<VoiceActivityObject>(
-        env, exports, "openVoiceActivity", "VoiceActivity",
-        {InstanceMethod<&VoiceActivityObject::push>("push"), InstanceMethod<&VoiceActivityObject::reset>("reset")});
+    using Self = VoiceActivityObject;
+    define_class<Self>(env, "VoiceActivity",
+                       {InstanceMethod<&Self::push>("push"), InstanceMethod<&Self::reset>("reset")});
+    define_opener(env, exports, "openVoiceActivity", "VoiceActivity");
   }
 
   explicit VoiceActivityObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -166,9 +156,9 @@ class VoiceActivityObject : public Napi::ObjectWrap<VoiceActivityObject> {
 class OggWriterObject : public Napi::ObjectWrap<OggWriterObject> {
  public:
   static void define(Napi::Env env, Napi::Object exports) {
-    define_object<OggWriterObject>(
-        env, exports, "openOggWriter", "OggWriter",
-        {InstanceMethod<&OggWriterObject::push>("push"), InstanceMethod<&OggWriterObject::end>("end")});
+    using Self = OggWriterObject;
+    define_class<Self>(env, "OggWriter", {InstanceMethod<&Self::push>("push"), InstanceMethod<&Self::end>("end")});
+    define_opener(env, exports, "openOggWriter", "OggWriter");
   }
 
   explicit OggWriterObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {

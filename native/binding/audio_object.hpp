@@ -2,13 +2,11 @@
 
 #include <napi.h>
 
-#include <cmath>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "arguments.hpp"
-#include "lifetime.hpp"
+#include "objects.hpp"
 
 namespace quern::binding {
 
@@ -37,19 +35,6 @@ inline std::span<const uint8_t> bytes_of(const Napi::Value& value, const char* n
     throw Failure("too_large", std::string(name) + " has " + std::to_string(bytes.size()) + " bytes; at most " +
                                    std::to_string(kMostAudioBytes) + " are allowed.");
   return bytes;
-}
-
-/// A C++ object behind a JavaScript one, which comes out of the function `opener` of the exports.
-template <typename Self>
-void define_object(Napi::Env env, Napi::Object exports, const char* opener, const char* name,
-                   const std::vector<Napi::ClassPropertyDescriptor<Self>>& members) {
-  AddonState::of(env).classes[name] = Napi::Persistent(Self::DefineClass(env, name, members));
-  exports.Set(opener, Napi::Function::New(
-                          env,
-                          [name](const Napi::CallbackInfo& info) -> Napi::Value {
-                            return AddonState::of(info.Env()).classes[name].New({info[0], info[1]});
-                          },
-                          opener));
 }
 
 }  // namespace quern::binding

@@ -14,10 +14,11 @@ namespace {
 class PcmReaderObject : public Napi::ObjectWrap<PcmReaderObject> {
  public:
   static void define(Napi::Env env, Napi::Object exports) {
-    define_object<PcmReaderObject>(
-        env, exports, "openPcmReader", "PcmReader",
-        {InstanceMethod<&PcmReaderObject::push>("push"), InstanceMethod<&PcmReaderObject::end>("end"),
-         InstanceMethod<&PcmReaderObject::read>("read"), InstanceMethod<&PcmReaderObject::facts>("facts")});
+    using Self = PcmReaderObject;
+    define_class<Self>(env, "PcmReader",
+                       {InstanceMethod<&Self::push>("push"), InstanceMethod<&Self::end>("end"),
+                        InstanceMethod<&Self::read>("read"), InstanceMethod<&Self::facts>("facts")});
+    define_opener(env, exports, "openPcmReader", "PcmReader");
   }
 
   explicit PcmReaderObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -74,8 +75,9 @@ const char* name_of(audio::Codec codec) {
 class PacketReaderObject : public Napi::ObjectWrap<PacketReaderObject> {
  public:
   static void define(Napi::Env env, Napi::Object exports) {
-    define_object<PacketReaderObject>(env, exports, "openPacketReader", "PacketReader",
-                                      {InstanceMethod<&PacketReaderObject::push>("push")});
+    using Self = PacketReaderObject;
+    define_class<Self>(env, "PacketReader", {InstanceMethod<&Self::push>("push")});
+    define_opener(env, exports, "openPacketReader", "PacketReader");
   }
 
   explicit PacketReaderObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -124,9 +126,10 @@ class PacketReaderObject : public Napi::ObjectWrap<PacketReaderObject> {
 class AacDecoderObject : public Napi::ObjectWrap<AacDecoderObject> {
  public:
   static void define(Napi::Env env, Napi::Object exports) {
-    define_object<AacDecoderObject>(
-        env, exports, "openAacDecoder", "AacDecoder",
-        {InstanceMethod<&AacDecoderObject::decode>("decode"), InstanceAccessor<&AacDecoderObject::rate>("rate")});
+    using Self = AacDecoderObject;
+    define_class<Self>(env, "AacDecoder",
+                       {InstanceMethod<&Self::decode>("decode"), InstanceAccessor<&Self::rate>("rate")});
+    define_opener(env, exports, "openAacDecoder", "AacDecoder");
   }
 
   explicit AacDecoderObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {

@@ -1,13 +1,13 @@
 #include "classifier_object.hpp"
 
-#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arguments.hpp"
-#include "lifetime.hpp"
+#include "objects.hpp"
+#include "saving.hpp"
 #include "task.hpp"
 #include "thread_task.hpp"
 
@@ -19,28 +19,9 @@ using classify::Model;
 
 constexpr const char* kFitClass = "ClassifierFit";
 constexpr const char* kModelClass = "Classifier";
-/// Numbers copied from one call, on the JavaScript thread: 1 MiB takes about 0.1 ms.
-constexpr size_t kMostNumbers = size_t{1} << 18;
 constexpr size_t kMostIterations = 1000;
 constexpr size_t kMostBatch = 4096;
 constexpr size_t kMostThreads = 64;
-
-size_t count_in(const Napi::Object& from, const char* name, size_t least, size_t most, size_t missing = 0) {
-  const Napi::Value value = from.Get(name);
-  if (missing > 0 && value.IsUndefined()) return missing;
-  const double given = number(value, name);
-  if (given != std::floor(given) || given < static_cast<double>(least) || given > static_cast<double>(most))
-    throw Failure("invalid", std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
-                                 std::to_string(most) + ".");
-  return static_cast<size_t>(given);
-}
-
-std::vector<float> numbers(const Napi::Value& value) {
-  if (value.IsTypedArray() && value.As<Napi::TypedArray>().ElementLength() > kMostNumbers)
-    throw Failure("too_large",
-                  "vectors has more than " + std::to_string(kMostNumbers) + " numbers; use several calls.");
-  return float32_array(value, "vectors");
-}
 
 Napi::Value quality_object(Napi::Env env, const classify::Quality& quality) {
   Napi::Object object = Napi::Object::New(env);
@@ -77,7 +58,7 @@ Napi::Value fitted_object(Napi::Env env, Fitted& fitted) {
 }
 
 Napi::Value load_classifier(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     return Task<ClassifierObject::Shared>::run(
         info.Env(),
         [from = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
@@ -91,31 +72,26 @@ Napi::Value load_classifier(const Napi::CallbackInfo& info) {
 
 void ClassifierFitObject::define(Napi::Env env, Napi::Object exports) {
   using Self = ClassifierFitObject;
-  AddonState::of(env).classes[kFitClass] = Napi::Persistent(DefineClass(
+  define_class<Self>(
       env, kFitClass,
-      {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::cancel>("cancel")}));
+      {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::cancel>("cancel")});
   ClassifierObject::define(env);
-  exports.Set("openClassifierFit", Napi::Function::New(
-                                       env,
-                                       [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                         return AddonState::of(info.Env()).classes[kFitClass].New({info[0]});
-                                       },
-                                       "openClassifierFit"));
   exports.Set("loadClassifier", Napi::Function::New(env, load_classifier, "loadClassifier"));
+  define_opener(env, exports, "openClassifierFit", kFitClass);
 }
 
 ClassifierFitObject::ClassifierFitObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   raising(info.Env(), [&] {
     const Napi::Object from = object(info[0], "options");
     auto samples = std::make_shared<classify::Samples>();
-    samples->dimensions = count_in(from, "dimensions", 1, classify::kMostDimensions);
-    samples->classes = count_in(from, "classes", 1, classify::kMostClasses);
+    samples->dimensions = whole(from.Get("dimensions"), "dimensions", 1, classify::kMostDimensions);
+    samples->classes = whole(from.Get("classes"), "classes", 1, classify::kMostClasses);
     // Growing would copy all rows again and again, on the JavaScript thread.
-    samples->vectors.reserve(count_in(from, "rows", 1, classify::kMostSamples, 1) * samples->dimensions);
-    options_.iterations = static_cast<uint32_t>(count_in(from, "iterations", 1, kMostIterations, options_.iterations));
-    options_.batch_size = static_cast<uint32_t>(count_in(from, "batchSize", 1, kMostBatch, options_.batch_size));
-    options_.seed = count_in(from, "seed", 0, UINT32_MAX, options_.seed);
-    work_ = std::make_shared<Work>(count_in(from, "threads", 1, kMostThreads, 1));
+    samples->vectors.reserve(whole_or(from, "rows", 1, classify::kMostSamples, 1) * samples->dimensions);
+    options_.iterations = static_cast<uint32_t>(whole_or(from, "iterations", 1, kMostIterations, options_.iterations));
+    options_.batch_size = static_cast<uint32_t>(whole_or(from, "batchSize", 1, kMostBatch, options_.batch_size));
+    options_.seed = whole_or(from, "seed", 0, UINT32_MAX, options_.seed);
+    work_ = std::make_shared<Work>(whole_or(from, "threads", 1, kMostThreads, 1));
     samples_ = std::move(samples);
   });
 }
@@ -123,14 +99,14 @@ ClassifierFitObject::ClassifierFitObject(const Napi::CallbackInfo& info) : Objec
 Napi::Value ClassifierFitObject::add(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     if (!samples_) throw Failure("unavailable", "This fit runs already; nothing can be added to it.");
-    const std::vector<float> vectors = numbers(info[0]);
+    const std::vector<float> vectors = float32_array(info[0], "vectors", kMostNumbers);
     classify::append(*samples_, vectors, uint32_array(info[1], "labels"));
     return info.Env().Undefined();
   });
 }
 
 Napi::Value ClassifierFitObject::run(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     if (!samples_) throw Failure("unavailable", "This fit was run already.");
     return ThreadTask<Fitted>::run(
         info.Env(), "quern classifier fit",
@@ -148,13 +124,13 @@ Napi::Value ClassifierFitObject::cancel(const Napi::CallbackInfo& info) {
 
 void ClassifierObject::define(Napi::Env env) {
   using Self = ClassifierObject;
-  AddonState::of(env).classes[kModelClass] = Napi::Persistent(
-      DefineClass(env, kModelClass, {InstanceMethod<&Self::predict>("predict"), InstanceMethod<&Self::save>("save")}));
+  define_class<Self>(env, kModelClass,
+                     {InstanceMethod<&Self::predict>("predict"), InstanceMethod<&Self::save>("save")});
 }
 
 Napi::Value ClassifierObject::wrap(Napi::Env env, Shared model) {
   const auto held = Napi::External<Shared>::New(env, &model);
-  return AddonState::of(env).classes[kModelClass].New({held});
+  return make_object(env, kModelClass, {held});
 }
 
 ClassifierObject::ClassifierObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -167,10 +143,10 @@ ClassifierObject::ClassifierObject(const Napi::CallbackInfo& info) : ObjectWrap(
 }
 
 Napi::Value ClassifierObject::predict(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     return Task<std::vector<float>>::run(
         info.Env(),
-        [model = model_, vectors = numbers(info[0])] {
+        [model = model_, vectors = float32_array(info[0], "vectors", kMostNumbers)] {
           std::vector<float> probabilities(vectors.size() / model->dimensions() * model->classes());
           model->predict(vectors, probabilities);
           return probabilities;
@@ -185,15 +161,7 @@ Napi::Value ClassifierObject::predict(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ClassifierObject::save(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<bool>::run(
-        info.Env(),
-        [model = model_, to = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
-          model->save(to, generation);
-          return true;
-        },
-        [](Napi::Env env, bool&) { return env.Undefined(); });
-  });
+  return promising(info.Env(), [&]() -> Napi::Value { return save_to_file(info, model_); });
 }
 
 }  // namespace quern::binding

@@ -1,7 +1,6 @@
 #include "columns_object.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -10,7 +9,7 @@
 #include "../threads/work.hpp"
 #include "anomaly_fit_object.hpp"
 #include "arguments.hpp"
-#include "lifetime.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -33,14 +32,6 @@ constexpr size_t kMostCells = size_t{1} << 24;
 /// Arrays up to this are copied; larger ones keep the memory in which they were made.
 constexpr size_t kCopiedBytes = 4096;
 
-uint64_t count_in(const Napi::Value& value, const std::string& name, double least, double most) {
-  const double given = number(value, name);
-  if (given != std::floor(given) || given < least || given > most)
-    throw Failure("invalid", name + " must be an integer from " + std::to_string(static_cast<int64_t>(least)) + " to " +
-                                 std::to_string(static_cast<int64_t>(most)) + ".");
-  return static_cast<uint64_t>(given);
-}
-
 Napi::Array array(const Napi::Value& value, const std::string& name, size_t most) {
   if (!value.IsArray()) throw Failure("invalid", name + " must be an array.");
   Napi::Array items = value.As<Napi::Array>();
@@ -57,7 +48,7 @@ std::vector<size_t> sizes(const Napi::Object& from, const char* name) {
   std::vector<size_t> all;
   for (uint32_t i = 0; i < items.Length(); ++i) {
     const std::string item = std::string(name) + "[" + std::to_string(i) + "]";
-    const size_t size = count_in(items.Get(i), item, 1, static_cast<double>(columns::kMostWindow));
+    const size_t size = whole(items.Get(i), item, 1, columns::kMostWindow);
     if (std::find(all.begin(), all.end(), size) == all.end()) all.push_back(size);
   }
   return all;
@@ -114,13 +105,13 @@ Wanted wanted(const Napi::Value& value, uint64_t next) {
   if (value.IsUndefined()) return wanted;
   const Napi::Object from = object(value, "options");
   if (const Napi::Value tail = from.Get("tail"); !tail.IsUndefined()) {
-    const uint64_t rows = count_in(tail, "tail", 0, columns::kLargestInt);
+    const uint64_t rows = whole(tail, "tail", 0, static_cast<uint64_t>(columns::kLargestInt));
     wanted.from = rows > next ? 0 : next - rows;
   }
   if (const Napi::Value first = from.Get("from"); !first.IsUndefined())
-    wanted.from = count_in(first, "from", 0, columns::kLargestInt);
+    wanted.from = whole(first, "from", 0, static_cast<uint64_t>(columns::kLargestInt));
   if (const Napi::Value until = from.Get("until"); !until.IsUndefined())
-    wanted.until = count_in(until, "until", 0, columns::kLargestInt);
+    wanted.until = whole(until, "until", 0, static_cast<uint64_t>(columns::kLargestInt));
   if (const Napi::Value features = from.Get("features"); !features.IsUndefined())
     wanted.features = feature_spec(features);
   return wanted;
@@ -212,12 +203,6 @@ Napi::Value frame_object(Napi::Env env, Frame& frame) {
   return object;
 }
 
-Napi::Value resolved(Napi::Env env, const Napi::Value& value) {
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  deferred.Resolve(value);
-  return deferred.Promise();
-}
-
 std::vector<std::string> names(const Napi::Value& value) {
   const Napi::Array items = array(value, "columns", columns::kMostColumns);
   std::vector<std::string> all;
@@ -229,24 +214,18 @@ std::vector<std::string> names(const Napi::Value& value) {
 
 void ColumnsObject::define(Napi::Env env, Napi::Object exports) {
   using Self = ColumnsObject;
-  AddonState::of(env).classes[kClass] =
-      Napi::Persistent(DefineClass(env, kClass,
-                                   {InstanceMethod<&Self::append>("append"), InstanceMethod<&Self::clear>("clear"),
-                                    InstanceMethod<&Self::read>("read"), InstanceMethod<&Self::open_fit>("openFit"),
-                                    InstanceMethod<&Self::latest>("latest"), InstanceMethod<&Self::stats>("stats"),
-                                    InstanceMethod<&Self::forget_features>("forgetFeatures")}));
-  exports.Set("openColumns", Napi::Function::New(
-                                 env,
-                                 [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                   return AddonState::of(info.Env()).classes[kClass].New({info[0]});
-                                 },
-                                 "openColumns"));
+  define_class<Self>(env, kClass,
+                     {InstanceMethod<&Self::append>("append"), InstanceMethod<&Self::clear>("clear"),
+                      InstanceMethod<&Self::read>("read"), InstanceMethod<&Self::open_fit>("openFit"),
+                      InstanceMethod<&Self::latest>("latest"), InstanceMethod<&Self::stats>("stats"),
+                      InstanceMethod<&Self::forget_features>("forgetFeatures")});
+  define_opener(env, exports, "openColumns", kClass);
 }
 
 ColumnsObject::ColumnsObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   raising(info.Env(), [&] {
     const Napi::Object options = object(info[0], "options");
-    const size_t capacity = count_in(options.Get("capacity"), "capacity", 1, static_cast<double>(columns::kMostRows));
+    const size_t capacity = whole(options.Get("capacity"), "capacity", 1, columns::kMostRows);
     const Napi::Value live = options.Get("live");
     table_ = std::make_unique<columns::Table>(capacity,
                                               live.IsUndefined() ? std::nullopt : std::optional(feature_spec(live)));
@@ -256,7 +235,7 @@ ColumnsObject::ColumnsObject(const Napi::CallbackInfo& info) : ObjectWrap(info) 
 Napi::Value ColumnsObject::append(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const Napi::Array list = array(info[1], "columns", columns::kMostColumns);
-    const size_t rows = count_in(info[0], "rows", 0, static_cast<double>(kMostAppended));
+    const size_t rows = whole(info[0], "rows", 0, kMostAppended);
     if (rows * list.Length() > kMostAppended)
       throw Failure("too_large", std::to_string(rows) + " rows of " + std::to_string(list.Length()) +
                                      " columns are too many for one append; at most " + std::to_string(kMostAppended) +
@@ -279,7 +258,7 @@ Napi::Value ColumnsObject::forget_features(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ColumnsObject::read(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     Wanted asked = wanted(info[0], table_->next());
     Snapshot snapshot = table_->snapshot();
     // Until it is put back nobody else has it; a read that failed leaves none.

@@ -106,6 +106,7 @@ Napi::Value write_floats(const Napi::CallbackInfo& info) {
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonState());
   watch_exit(env);
+  define_install(env, exports);
   exports.Set("instructionSet", Napi::Function::New(env, instruction_set, "instructionSet"));
   exports.Set("takeShortTurns", Napi::Function::New(env, take_short_turns, "takeShortTurns"));
   exports.Set("limitReceiveBuffers", Napi::Function::New(env, limit_receive_buffers, "limitReceiveBuffers"));

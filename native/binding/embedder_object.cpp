@@ -11,11 +11,13 @@
 #include "arguments.hpp"
 #include "facts.hpp"
 #include "inference_arguments.hpp"
-#include "lifetime.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
 namespace {
+
+constexpr const char* kClass = "Embedder";
 
 EmbedderOptions embedder_options(const Napi::Value& value) {
   const Napi::Object given = object(value, "embedder");
@@ -44,15 +46,16 @@ Array to_array(Napi::Env env, const std::vector<Item>& items) {
 
 }  // namespace
 
-Napi::Function EmbedderObject::define(Napi::Env env) {
+void EmbedderObject::define(Napi::Env env, Napi::Object exports) {
   using Self = EmbedderObject;
-  return DefineClass(env, "NativeEmbedder",
+  define_class<Self>(env, kClass,
                      {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::embed>("embed"),
                       InstanceMethod<&Self::close>("close")});
+  exports.Set("openEmbedder", Napi::Function::New<open>(env, "openEmbedder"));
 }
 
 Napi::Value EmbedderObject::open(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     if (devices().empty()) throw Failure("unavailable", "No backend is loaded; call loadBackends() before open().");
     return Task<Loaded>::run(
         info.Env(),
@@ -63,7 +66,7 @@ Napi::Value EmbedderObject::open(const Napi::CallbackInfo& info) {
           return Loaded{opened, std::make_shared<Embedder>(opened, options)};
         },
         [](Napi::Env env, Loaded& loaded) -> Napi::Value {
-          return AddonState::of(env).classes["NativeEmbedder"].New({Napi::External<Loaded>::New(env, &loaded)});
+          return make_object(env, kClass, {Napi::External<Loaded>::New(env, &loaded)});
         });
   });
 }
@@ -95,7 +98,7 @@ Napi::Value EmbedderObject::tokenize(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EmbedderObject::embed(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_open();
     auto tokens = int32_array(info[0], "tokens");
     auto lengths = int32_array(info[1], "lengths");
@@ -114,13 +117,7 @@ Napi::Value EmbedderObject::embed(const Napi::CallbackInfo& info) {
 Napi::Value EmbedderObject::close(const Napi::CallbackInfo& info) {
   if (loaded_.embedder) loaded_.embedder->interrupt();
   // Freed on a pool thread, by the last task that uses it.
-  return Task<bool>::run(
-      info.Env(),
-      [loaded = std::exchange(loaded_, {})]() mutable {
-        loaded = {};
-        return true;
-      },
-      [](Napi::Env env, bool&) { return env.Undefined(); });
+  return run_task(info.Env(), [loaded = std::exchange(loaded_, {})] {});
 }
 
 }  // namespace quern::binding

@@ -11,9 +11,8 @@ namespace quern::binding {
 /// NativeEmbedder of native/contract/inference.ts. Lives on the JavaScript thread; its work is done by pool threads.
 class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
  public:
-  static Napi::Function define(Napi::Env env);
-  /// openEmbedder() of the contract.
-  static Napi::Value open(const Napi::CallbackInfo& info);
+  /// Adds `openEmbedder` to the exports.
+  static void define(Napi::Env env, Napi::Object exports);
   /// Arguments: External<Loaded>.
   explicit EmbedderObject(const Napi::CallbackInfo& info);
 
@@ -24,6 +23,7 @@ class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
   };
 
  private:
+  static Napi::Value open(const Napi::CallbackInfo& info);
   Napi::Value tokenize(const Napi::CallbackInfo& info);
   Napi::Value embed(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);

@@ -8,6 +8,7 @@
 #include "arguments.hpp"
 #include "arrays.hpp"
 #include "encoder_source.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -57,16 +58,10 @@ struct EncoderObject::Waiting {
 
 void EncoderObject::define(Napi::Env env, Napi::Object exports) {
   using Self = EncoderObject;
-  AddonState::of(env).classes[kClass] =
-      Napi::Persistent(DefineClass(env, kClass,
-                                   {InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::run_now>("runNow"),
-                                    InstanceMethod<&Self::close>("close")}));
-  exports.Set("openEncoder", Napi::Function::New(
-                                 env,
-                                 [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                   return AddonState::of(info.Env()).classes[kClass].New({info[0], info[1], info[2]});
-                                 },
-                                 "openEncoder"));
+  define_class<Self>(env, kClass,
+                     {InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::run_now>("runNow"),
+                      InstanceMethod<&Self::close>("close")});
+  define_opener(env, exports, "openEncoder", kClass);
 }
 
 EncoderObject::EncoderObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -93,7 +88,7 @@ void EncoderObject::end() {
 }
 
 Napi::Value EncoderObject::run(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     if (!encoder_) throw Failure("unavailable", "This encoder is closed.");
     if (waiting_.size() >= kMostWaiting)
       throw Failure("busy",
@@ -137,7 +132,7 @@ Napi::Value EncoderObject::close(const Napi::CallbackInfo& info) {
   encoder_.reset();
   std::deque<Waiting> refused = std::exchange(waiting_, {});
   for (const Waiting& waiting : refused)
-    waiting.deferred.Reject(to_error(info.Env(), "unavailable", "This encoder was closed.").Value());
+    reject(info.Env(), waiting.deferred, Failure("unavailable", "This encoder was closed."));
   return info.Env().Undefined();
 }
 

@@ -17,8 +17,10 @@ class Living {
   virtual void end() = 0;
 };
 
-/// State of one environment (main thread or worker thread): its classes by name, and what must end with it.
+/// State of one environment (main thread or worker thread): the class of its failures, its classes by name, and what
+/// must end with it.
 struct AddonState {
+  Napi::FunctionReference failure;  ///< empty until `install` was called
   std::unordered_map<std::string, Napi::FunctionReference> classes;
   std::unordered_set<Living*> living;
 

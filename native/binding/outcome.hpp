@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "arguments.hpp"
+#include "failures.hpp"
 
 namespace quern::binding {
 
@@ -35,7 +35,7 @@ class Outcome {
   void settle(Napi::Env env, const Napi::Promise::Deferred& deferred, const Answer& answer) {
     try {
       if (failure_)
-        deferred.Reject(to_error(env, failure_->kind(), failure_->what()).Value());
+        reject(env, deferred, *failure_);
       else
         deferred.Resolve(answer(env, *result_));
     } catch (const Napi::Error& error) {

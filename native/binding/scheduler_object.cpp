@@ -7,10 +7,13 @@
 #include "arguments.hpp"
 #include "facts.hpp"
 #include "inference_arguments.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
 namespace {
+
+constexpr const char* kClass = "Scheduler";
 
 template <typename Array, typename Item>
 Array to_array(Napi::Env env, const Item* items, size_t count) {
@@ -61,10 +64,10 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
   Napi::Promise::Deferred deferred_;
 };
 
-Napi::Function SchedulerObject::define(Napi::Env env) {
+void SchedulerObject::define(Napi::Env env) {
   using Self = SchedulerObject;
-  return DefineClass(
-      env, "NativeScheduler",
+  define_class<Self>(
+      env, kClass,
       {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::tokenize_long>("tokenizeLong"),
        InstanceMethod<&Self::token_bytes>("tokenBytes"),
        InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"), InstanceMethod<&Self::submit>("submit"),
@@ -72,6 +75,10 @@ Napi::Function SchedulerObject::define(Napi::Env env) {
        InstanceMethod<&Self::save_state>("saveState"), InstanceMethod<&Self::restore_state>("restoreState"),
        InstanceMethod<&Self::drop_state>("dropState"), InstanceMethod<&Self::load_adapter>("loadAdapter"),
        InstanceMethod<&Self::drop_adapter>("dropAdapter"), InstanceMethod<&Self::close>("close")});
+}
+
+Napi::Value SchedulerObject::make(Napi::Env env, Opened& opened, Napi::Function on_step) {
+  return make_object(env, kClass, {Napi::External<Opened>::New(env, &opened), on_step});
 }
 
 SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -153,7 +160,7 @@ Napi::Value SchedulerObject::tokenize(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value SchedulerObject::tokenize_long(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_open();
     const bool add_special = boolean(info[1], "addSpecial");
     const bool parse_special = boolean(info[2], "parseSpecial");

@@ -22,7 +22,9 @@ struct Opened {
 /// NativeScheduler of native/contract.ts. Lives on the JavaScript thread; only wake() runs on the worker.
 class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living {
  public:
-  static Napi::Function define(Napi::Env env);
+  static void define(Napi::Env env);
+  /// The object of a finished load; `on_step` gets its rows.
+  static Napi::Value make(Napi::Env env, Opened& opened, Napi::Function on_step);
   /// Arguments: External<Opened>, the step callback.
   explicit SchedulerObject(const Napi::CallbackInfo& info);
   ~SchedulerObject() override;

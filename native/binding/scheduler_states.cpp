@@ -30,10 +30,16 @@ void fetch_file(const std::string& path) {
   }
 }
 
+/// NativeAdapterSet of the contract.
+AdapterSet adapters_of(const Napi::Value& value) {
+  const Napi::Object set = object(value, "adapters");
+  return adapters(set.Get("ids"), set.Get("scales"));
+}
+
 }  // namespace
 
 Napi::Value SchedulerObject::save_state(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_open();
     auto tokens = int32_array(info[0], "tokens");
     const int32_t least = integer(info[1], "least");
@@ -44,7 +50,7 @@ Napi::Value SchedulerObject::save_state(const Napi::CallbackInfo& info) {
     return Task<Saved>::run(
         info.Env(),
         [scheduler = scheduler_, shelf = shelf_, tokens = std::move(tokens), least, file, tag,
-         keep = boolean(info[4], "keep"), set = adapters(info[5], info[6])]() -> Saved {
+         keep = boolean(info[4], "keep"), set = adapters_of(info[5])]() -> Saved {
           Saved state = scheduler->save_state(tokens, static_cast<size_t>(least), set);
           if (!state) return state;
           write_state(*state, file, tag);
@@ -62,14 +68,14 @@ Napi::Value SchedulerObject::save_state(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value SchedulerObject::restore_state(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_open();
     const std::string file = path(info[0], "file");
     const uint64_t tag = unsigned_64(info[1], "tag");
     return Task<Restored>::run(
         info.Env(),
         [scheduler = scheduler_, shelf = shelf_, file, tag, keep = boolean(info[2], "keep"),
-         set = adapters(info[3], info[4])]() -> Restored {
+         set = adapters_of(info[3])]() -> Restored {
           auto state = shelf->find(file);
           if (!state) {
             const StateOutcome read = read_state(file, tag, state);
@@ -96,7 +102,7 @@ Napi::Value SchedulerObject::drop_state(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value SchedulerObject::load_adapter(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_open();
     return Task<int32_t>::run(
         info.Env(),
@@ -110,15 +116,9 @@ Napi::Value SchedulerObject::load_adapter(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value SchedulerObject::drop_adapter(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     require_open();
-    return Task<bool>::run(
-        info.Env(),
-        [scheduler = scheduler_, id = integer(info[0], "id")] {
-          scheduler->drop_adapter(id);
-          return true;
-        },
-        [](Napi::Env env, const bool&) -> Napi::Value { return env.Undefined(); });
+    return run_task(info.Env(), [scheduler = scheduler_, id = integer(info[0], "id")] { scheduler->drop_adapter(id); });
   });
 }
 

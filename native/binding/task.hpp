@@ -52,4 +52,16 @@ class Task : public Napi::AsyncWorker {
   Napi::Promise::Deferred deferred_;
 };
 
+/// A call whose promise answers nothing; `back` as of a Task.
+inline Napi::Promise run_task(Napi::Env env, std::function<void()> work, Task<bool>::Back back = {}) {
+  return Task<bool>::run(
+      env,
+      [work = std::move(work)]() mutable {
+        // What it holds may be large, so it goes here.
+        std::exchange(work, nullptr)();
+        return true;
+      },
+      [](Napi::Env at, bool&) { return at.Undefined(); }, std::move(back));
+}
+
 }  // namespace quern::binding

@@ -1,14 +1,12 @@
 #include "text_index_object.hpp"
 
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../text/query.hpp"
 #include "arguments.hpp"
-#include "lifetime.hpp"
-#include "load_answer.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -44,19 +42,12 @@ SearchOptions search_options(const Napi::Value& value) {
     if (name != "or" && name != "and") throw Failure("invalid", "operator is '" + name + "'; allowed are or and and.");
     options.all_words = name == "and";
   }
-  if (const Napi::Value prefix = from.Get("prefix"); !prefix.IsUndefined()) options.prefix = boolean(prefix, "prefix");
-  if (const Napi::Value filter = from.Get("filter"); !filter.IsUndefined()) {
-    options.filter = uint8_array(filter, "filter");
+  options.prefix = boolean_or(from, "prefix", false);
+  if (auto bits = filter_bits(from)) {
+    options.filter = *std::move(bits);
     options.filtered = true;
   }
   return options;
-}
-
-uint32_t hits_wanted(const Napi::Value& value) {
-  const double given = number(value, "k");
-  if (given != std::floor(given) || given < 1 || given > text::kMaxHits)
-    throw Failure("invalid", "k must be an integer from 1 to " + std::to_string(text::kMaxHits) + ".");
-  return static_cast<uint32_t>(given);
 }
 
 /// The texts of one call as UTF-8, one behind another.
@@ -136,60 +127,33 @@ Napi::Value clause_object(Napi::Env env, const Clause& clause) {
 
 void TextIndexObject::define(Napi::Env env, Napi::Object exports) {
   using Self = TextIndexObject;
-  AddonState::of(env).classes[kClass] =
-      Napi::Persistent(DefineClass(env, kClass,
-                                   {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::remove>("remove"),
-                                    InstanceMethod<&Self::search>("search"), InstanceMethod<&Self::terms>("terms"),
-                                    InstanceMethod<&Self::save>("save"), InstanceMethod<&Self::load>("load"),
-                                    InstanceMethod<&Self::stats>("stats"), InstanceMethod<&Self::close>("close")}));
-  exports.Set("openTextIndex", Napi::Function::New(
-                                   env,
-                                   [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                     return AddonState::of(info.Env()).classes[kClass].New({info[0]});
-                                   },
-                                   "openTextIndex"));
+  define_class<Self>(env, kClass,
+                     members({InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::search>("search"),
+                              InstanceMethod<&Self::terms>("terms"), InstanceMethod<&Self::stats>("stats")}));
+  define_opener(env, exports, "openTextIndex", kClass);
 }
 
-TextIndexObject::TextIndexObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  raising(info.Env(), [&] { index_ = std::make_shared<TextIndex>(index_options(info[0])); });
-}
-
-const TextIndexObject::Index& TextIndexObject::open_index() const {
-  if (!index_) throw Failure("unavailable", "This text index is closed.");
-  return index_;
-}
+TextIndexObject::TextIndexObject(const Napi::CallbackInfo& info)
+    : IndexObject(info, "text", [&] { return std::make_shared<TextIndex>(index_options(info[0])); }) {}
 
 Napi::Value TextIndexObject::add(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    const Index index = open_index();
+  return promising(info.Env(), [&]() -> Napi::Value {
+    const Shared index = open_index();
     auto ids = uint32_array(info[0], "ids");
     auto texts = texts_of(info[1]);
     if (ids.size() != texts.ends.size())
       throw Failure("invalid", "ids has " + std::to_string(ids.size()) + " items and texts " +
                                    std::to_string(texts.ends.size()) + ".");
-    return Task<bool>::run(
-        info.Env(),
-        [index, ids = std::move(ids), texts = std::move(texts)] {
-          add_all(*index, ids, texts);
-          return true;
-        },
-        [](Napi::Env env, bool&) { return env.Undefined(); });
-  });
-}
-
-Napi::Value TextIndexObject::remove(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<uint64_t>::run(
-        info.Env(), [index = open_index(), ids = uint32_array(info[0], "ids")] { return index->remove(ids); },
-        [](Napi::Env env, uint64_t& removed) { return Napi::Number::New(env, static_cast<double>(removed)); });
+    return run_task(info.Env(),
+                    [index, ids = std::move(ids), texts = std::move(texts)] { add_all(*index, ids, texts); });
   });
 }
 
 Napi::Value TextIndexObject::search(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    const Index index = open_index();
+  return promising(info.Env(), [&]() -> Napi::Value {
+    const Shared index = open_index();
     auto query = text(info[0], "query");
-    const uint32_t k = hits_wanted(info[1]);
+    const auto k = static_cast<uint32_t>(results_wanted(info[1], text::kMaxHits));
     SearchOptions options = search_options(info[2]);
     options.k = k;
     return Task<Hits>::run(
@@ -210,29 +174,6 @@ Napi::Value TextIndexObject::terms(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value TextIndexObject::save(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<bool>::run(
-        info.Env(),
-        [index = open_index(), to = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
-          index->save(to, generation);
-          return true;
-        },
-        [](Napi::Env env, bool&) { return env.Undefined(); });
-  });
-}
-
-Napi::Value TextIndexObject::load(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<LoadOutcome>::run(
-        info.Env(),
-        [index = open_index(), from = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
-          return index->load(from, generation);
-        },
-        [](Napi::Env env, LoadOutcome& outcome) { return load_answer(env, outcome); });
-  });
-}
-
 Napi::Value TextIndexObject::stats(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const text::IndexStats stats = open_index()->stats();
@@ -246,17 +187,6 @@ Napi::Value TextIndexObject::stats(const Napi::CallbackInfo& info) {
     set("bytes", stats.bytes);
     return object;
   });
-}
-
-Napi::Value TextIndexObject::close(const Napi::CallbackInfo& info) {
-  // The calls that still run share the index; the last of them frees it, off the JavaScript thread.
-  return Task<bool>::run(
-      info.Env(),
-      [index = std::move(index_)]() mutable {
-        index.reset();
-        return true;
-      },
-      [](Napi::Env env, bool&) { return env.Undefined(); });
 }
 
 }  // namespace quern::binding

@@ -10,11 +10,13 @@
 
 #include "../inference/backends.hpp"
 #include "arguments.hpp"
-#include "lifetime.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
 namespace {
+
+constexpr const char* kClass = "Transcriber";
 
 TranscriberOptions transcriber_options(const Napi::Value& value) {
   const Napi::Object given = object(value, "transcriber");
@@ -130,7 +132,7 @@ class TranscribeJob : public Living {
     unwatch(env, this);
     call_.Release();
     if (failure_)
-      deferred_.Reject(to_error(env, failure_->kind(), failure_->what()).Value());
+      reject(env, deferred_, *failure_);
     else
       deferred_.Resolve(Napi::String::New(env, language_));
   }
@@ -148,15 +150,16 @@ class TranscribeJob : public Living {
 
 }  // namespace
 
-Napi::Function TranscriberObject::define(Napi::Env env) {
+void TranscriberObject::define(Napi::Env env, Napi::Object exports) {
   using Self = TranscriberObject;
-  return DefineClass(env, "NativeTranscriber",
+  define_class<Self>(env, kClass,
                      {InstanceMethod<&Self::transcribe>("transcribe"), InstanceMethod<&Self::stop>("stop"),
                       InstanceMethod<&Self::close>("close")});
+  exports.Set("openTranscriber", Napi::Function::New<open>(env, "openTranscriber"));
 }
 
 Napi::Value TranscriberObject::open(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     if (devices().empty())
       throw Failure("unavailable", "No backend is loaded; call loadBackends() before openTranscriber().");
     using Opened = std::shared_ptr<Transcriber>;
@@ -166,7 +169,7 @@ Napi::Value TranscriberObject::open(const Napi::CallbackInfo& info) {
           return std::make_shared<Transcriber>(file, options);
         },
         [](Napi::Env env, Opened& opened) -> Napi::Value {
-          return AddonState::of(env).classes["NativeTranscriber"].New({Napi::External<Opened>::New(env, &opened)});
+          return make_object(env, kClass, {Napi::External<Opened>::New(env, &opened)});
         });
   });
 }
@@ -184,7 +187,7 @@ TranscriberObject::TranscriberObject(const Napi::CallbackInfo& info) : ObjectWra
 }
 
 Napi::Value TranscriberObject::transcribe(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     if (!transcriber_) throw Failure("unavailable", "The model is closed.");
     auto samples = float32_array(info[0], "samples");
     auto options = transcribe_options(info[1]);
@@ -201,13 +204,7 @@ Napi::Value TranscriberObject::stop(const Napi::CallbackInfo& info) {
 
 Napi::Value TranscriberObject::close(const Napi::CallbackInfo& info) {
   if (stop_) *stop_ = true;
-  return Task<bool>::run(
-      info.Env(),
-      [transcriber = std::exchange(transcriber_, nullptr)]() mutable {
-        transcriber.reset();
-        return true;
-      },
-      [](Napi::Env env, bool&) { return env.Undefined(); });
+  return run_task(info.Env(), [transcriber = std::exchange(transcriber_, nullptr)] {});
 }
 
 }  // namespace quern::binding

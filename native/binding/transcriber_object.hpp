@@ -11,13 +11,13 @@ namespace quern::binding {
 /// NativeTranscriber of native/contract/transcriber.ts. Lives on the JavaScript thread; each call has its own thread.
 class TranscriberObject : public Napi::ObjectWrap<TranscriberObject> {
  public:
-  static Napi::Function define(Napi::Env env);
-  /// openTranscriber() of the contract.
-  static Napi::Value open(const Napi::CallbackInfo& info);
+  /// Adds `openTranscriber` to the exports.
+  static void define(Napi::Env env, Napi::Object exports);
   /// Arguments: External<std::shared_ptr<Transcriber>>.
   explicit TranscriberObject(const Napi::CallbackInfo& info);
 
  private:
+  static Napi::Value open(const Napi::CallbackInfo& info);
   /// Shared by a call and by what may stop it.
   using Stop = std::shared_ptr<std::atomic<bool>>;
 

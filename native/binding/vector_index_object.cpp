@@ -1,13 +1,12 @@
 #include "vector_index_object.hpp"
 
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "arguments.hpp"
-#include "load_answer.hpp"
 #include "loop_time.hpp"
+#include "objects.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -20,42 +19,18 @@ using vectors::VectorIndex;
 
 constexpr const char* kClass = "VectorIndex";
 
-/// Numbers copied from one call, on the JavaScript thread: 1 MiB takes about 0.1 ms.
-constexpr size_t kMostNumbers = size_t{1} << 18;
-
-size_t count_in(const Napi::Value& value, const std::string& name, size_t least, size_t most) {
-  const double given = number(value, name);
-  if (given != std::floor(given) || given < static_cast<double>(least) || given > static_cast<double>(most))
-    throw Failure("invalid",
-                  name + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ".");
-  return static_cast<size_t>(given);
-}
-
-/// The field of an options object, or what stands for a missing one.
-size_t count_or(const Napi::Object& from, const char* name, size_t least, size_t most, size_t missing) {
-  const Napi::Value value = from.Get(name);
-  return value.IsUndefined() ? missing : count_in(value, name, least, most);
-}
-
-std::vector<float> numbers(const Napi::Value& value, const std::string& name) {
-  if (value.IsTypedArray() && value.As<Napi::TypedArray>().ElementLength() > kMostNumbers)
-    throw Failure("too_large",
-                  name + " has more than " + std::to_string(kMostNumbers) + " numbers; use several calls.");
-  return float32_array(value, name);
-}
-
 IndexOptions index_options(const Napi::Value& value) {
   const Napi::Object from = object(value, "options");
-  IndexOptions options{.dimensions = count_in(from.Get("dimensions"), "dimensions", 1, vectors::kMostDimensions),
+  IndexOptions options{.dimensions = whole(from.Get("dimensions"), "dimensions", 1, vectors::kMostDimensions),
                        .metric = vectors::metric_of(text(from.Get("metric"), "metric")),
                        .storage = vectors::storage_of(text(from.Get("storage"), "storage")),
                        .scan_below = 0};
-  options.scan_below = count_or(from, "scanBelow", 0, UINT32_MAX, vectors::default_scan_below(options.dimensions));
+  options.scan_below = whole_or(from, "scanBelow", 0, UINT32_MAX, vectors::default_scan_below(options.dimensions));
   const Napi::Value graph = from.Get("graph");
   if (!graph.IsUndefined()) {
     const Napi::Object settings = object(graph, "graph");
-    options.connectivity = count_or(settings, "connectivity", 4, 128, options.connectivity);
-    options.effort_build = count_or(settings, "effortBuild", 8, 4096, options.effort_build);
+    options.connectivity = whole_or(settings, "connectivity", 4, 128, options.connectivity);
+    options.effort_build = whole_or(settings, "effortBuild", 8, 4096, options.effort_build);
   }
   return options;
 }
@@ -68,16 +43,15 @@ struct Wanted {
 
 Wanted wanted(const Napi::Value& k, const Napi::Value& value) {
   Wanted wanted;
-  wanted.options.k = count_in(k, "k", 1, vectors::kMostResults);
+  wanted.options.k = results_wanted(k, vectors::kMostResults);
   if (value.IsUndefined()) return wanted;
   const Napi::Object from = object(value, "options");
-  wanted.options.effort = count_or(from, "effort", 1, vectors::kMostEffort, wanted.options.effort);
-  const Napi::Value exact = from.Get("exact");
-  if (!exact.IsUndefined()) wanted.options.exact = boolean(exact, "exact");
-  const Napi::Value filter = from.Get("filter");
-  if (filter.IsUndefined()) return wanted;
-  wanted.bits = uint8_array(filter, "filter");
-  wanted.options.filter.all = false;
+  wanted.options.effort = whole_or(from, "effort", 1, vectors::kMostEffort, wanted.options.effort);
+  wanted.options.exact = boolean_or(from, "exact", false);
+  if (auto bits = filter_bits(from)) {
+    wanted.bits = *std::move(bits);
+    wanted.options.filter.all = false;
+  }
   return wanted;
 }
 
@@ -97,12 +71,6 @@ Napi::Value answer_object(Napi::Env env, const Answer& answer) {
   return object;
 }
 
-Napi::Promise resolved(Napi::Env env, const Napi::Value& value) {
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  deferred.Resolve(value);
-  return deferred.Promise();
-}
-
 /// Of this JavaScript thread.
 thread_local LoopTime loop_time;
 
@@ -110,65 +78,28 @@ thread_local LoopTime loop_time;
 
 void VectorIndexObject::define(Napi::Env env, Napi::Object exports) {
   using Self = VectorIndexObject;
-  AddonState::of(env).classes[kClass] = Napi::Persistent(
-      DefineClass(env, kClass,
-                  {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::remove>("remove"),
-                   InstanceMethod<&Self::search>("search"), InstanceMethod<&Self::search_many>("searchMany"),
-                   InstanceMethod<&Self::save>("save"), InstanceMethod<&Self::load>("load"),
-                   InstanceMethod<&Self::stats>("stats"), InstanceMethod<&Self::close>("close")}));
-  exports.Set("openVectorIndex", Napi::Function::New(
-                                     env,
-                                     [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                       return AddonState::of(info.Env()).classes[kClass].New({info[0]});
-                                     },
-                                     "openVectorIndex"));
+  define_class<Self>(
+      env, kClass,
+      members({InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::search>("search"),
+               InstanceMethod<&Self::search_many>("searchMany"), InstanceMethod<&Self::stats>("stats")}));
+  define_opener(env, exports, "openVectorIndex", kClass);
 }
 
-VectorIndexObject::VectorIndexObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  raising(info.Env(), [&] { index_ = std::make_shared<VectorIndex>(index_options(info[0])); });
-  watch(info.Env(), this);
-  watched_ = true;
-}
-
-VectorIndexObject::~VectorIndexObject() {
-  if (watched_) unwatch(Env(), this);
-}
-
-void VectorIndexObject::end() {
-  watched_ = false;
-  if (index_) index_->stop();
-  if (ending_) ending_->stop();
-}
-
-const VectorIndexObject::Index& VectorIndexObject::open_index() const {
-  if (!index_) throw Failure("unavailable", "This vector index is closed.");
-  return index_;
-}
+VectorIndexObject::VectorIndexObject(const Napi::CallbackInfo& info)
+    : IndexObject(info, "vector", [&] { return std::make_shared<VectorIndex>(index_options(info[0])); }) {}
 
 Napi::Value VectorIndexObject::add(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<bool>::run(
-        info.Env(),
-        [index = open_index(), ids = uint32_array(info[0], "ids"), vectors = numbers(info[1], "vectors")] {
-          index->add(ids, vectors);
-          return true;
-        },
-        [](Napi::Env env, bool&) { return env.Undefined(); });
-  });
-}
-
-Napi::Value VectorIndexObject::remove(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<size_t>::run(
-        info.Env(), [index = open_index(), ids = uint32_array(info[0], "ids")] { return index->remove(ids); },
-        [](Napi::Env env, size_t& removed) { return Napi::Number::New(env, static_cast<double>(removed)); });
+  return promising(info.Env(), [&]() -> Napi::Value {
+    return run_task(info.Env(),
+                    [index = open_index(), ids = uint32_array(info[0], "ids"),
+                     vectors = float32_array(info[1], "vectors", kMostNumbers)] { index->add(ids, vectors); });
   });
 }
 
 Napi::Value VectorIndexObject::search(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    const Index index = open_index();
-    std::vector<float> query = numbers(info[0], "query");
+  return promising(info.Env(), [&]() -> Napi::Value {
+    const Shared index = open_index();
+    std::vector<float> query = float32_array(info[0], "query", kMostNumbers);
     Wanted asked = wanted(info[1], info[2]);
     if (const auto now = loop_time.left()) {
       asked.options.filter.bits = asked.bits;
@@ -189,10 +120,11 @@ Napi::Value VectorIndexObject::search(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value VectorIndexObject::search_many(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
+  return promising(info.Env(), [&]() -> Napi::Value {
     return Task<std::vector<Answer>>::run(
         info.Env(),
-        [index = open_index(), queries = numbers(info[0], "queries"), wanted = wanted(info[1], info[2])]() mutable {
+        [index = open_index(), queries = float32_array(info[0], "queries", kMostNumbers),
+         wanted = wanted(info[1], info[2])]() mutable {
           const size_t dimensions = index->options().dimensions;
           if (queries.size() % dimensions != 0)
             throw Failure("invalid", "queries holds " + std::to_string(queries.size()) +
@@ -211,29 +143,6 @@ Napi::Value VectorIndexObject::search_many(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value VectorIndexObject::save(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<bool>::run(
-        info.Env(),
-        [index = open_index(), to = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
-          index->save(to, generation);
-          return true;
-        },
-        [](Napi::Env env, bool&) { return env.Undefined(); });
-  });
-}
-
-Napi::Value VectorIndexObject::load(const Napi::CallbackInfo& info) {
-  return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<LoadOutcome>::run(
-        info.Env(),
-        [index = open_index(), from = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
-          return index->load(from, generation);
-        },
-        [](Napi::Env env, LoadOutcome& outcome) { return load_answer(env, outcome); });
-  });
-}
-
 Napi::Value VectorIndexObject::stats(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const vectors::Stats stats = open_index()->stats();
@@ -244,21 +153,6 @@ Napi::Value VectorIndexObject::stats(const Napi::CallbackInfo& info) {
     object.Set("bytes", static_cast<double>(stats.bytes));
     return object;
   });
-}
-
-Napi::Value VectorIndexObject::close(const Napi::CallbackInfo& info) {
-  if (index_) ending_ = std::move(index_);
-  return Task<bool>::run(
-      info.Env(),
-      [index = ending_] {
-        if (index) index->stop();
-        return true;
-      },
-      // The calls that still run share the index; with the last of them the memory goes.
-      [keep = std::make_shared<Napi::ObjectReference>(Napi::Persistent(Value())), this](Napi::Env env, bool&) {
-        ending_.reset();
-        return env.Undefined();
-      });
 }
 
 }  // namespace quern::binding

@@ -51,6 +51,19 @@ export interface ColumnFrame {
   columns: ColumnValues[];
 }
 
+/** A frame as it comes out of C++, where an object and an array per column would take longer than their values. */
+export interface PackedFrame {
+  first: number;
+  rows: number;
+  names: string[];
+  /** Of each column: its place among null, i64, f64, bool and string. */
+  kinds: Uint8Array;
+  /** Of all columns with numbers, one after the other; missing where they are many. */
+  numbers?: Float64Array;
+  /** By place of the column: what else it has. */
+  rest: Record<number, Partial<ColumnValues>>;
+}
+
 /** A moment of a table. */
 export interface ColumnsStats {
   /** Number of the oldest row that is kept. */
@@ -76,8 +89,9 @@ export interface NativeColumns {
   /**
    * On the thread pool from 4096 cells on. Features of the last rows, 1024 at most, go on from the last read of the same ones: a row that came since
    * costs the same whatever the windows and the rows before it. Rejects with Failure('too_large') for an answer of more than 2^24 cells.
+   * `readColumns` of native/columns.ts makes a ColumnFrame of the answer.
    */
-  read(options?: ColumnsRead): Promise<ColumnFrame>;
+  read(options?: ColumnsRead): Promise<PackedFrame>;
   /**
    * Sync. A fit to all rows that the table has now, which its thread makes: numbers of `columns` (nulls and absent columns 0), then the
    * features of each. Takes no others by `add`. Throws as `openAnomalyFit`, and Failure('invalid') for columns and features as `read`, or

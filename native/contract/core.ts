@@ -1,3 +1,4 @@
+import type { Failure } from '../../schemas/errors.js';
 import type { AnomalyFitOptions, NativeAnomalyFit, NativeAnomalyRestore } from './anomaly.js';
 import type { AudioFunctions } from './audio.js';
 import type { ClassifierFitOptions, NativeClassifier, NativeClassifierFit } from './classify.js';
@@ -6,11 +7,17 @@ import type { EncoderOptions, EncoderShape, EncoderWeights, NativeEncoder } from
 import type { NativeTextIndex, TextIndexOptions } from './text.js';
 import type { NativeVectorIndex, VectorIndexOptions } from './vectors.js';
 
+/** What both addons have. Synchronous functions throw a `Failure`, those that give a promise reject it, for wrong arguments too. */
+export interface NativeAddon {
+  /** Sync. Takes the class that failures of this thread are made of; `native/loader.ts` calls it before anything else. */
+  install(failure: typeof Failure): void;
+}
+
 /**
  * The addon `quern_core.node`: nothing in it may end the process, so it runs inside the daemon. Foreign bytes are read by its audio readers
  * alone, which check every size.
  */
-export interface CoreAddon extends AudioFunctions {
+export interface CoreAddon extends AudioFunctions, NativeAddon {
   /** Sync. The widest instruction set that the kernels use on this processor; `avx512` includes the byte products of VNNI. */
   instructionSet(): 'avx512' | 'avx2' | 'portable';
   /**

@@ -1,3 +1,4 @@
+import type { NativeAddon } from './core.js';
 import type { NativeTranscriber, NativeTranscriberOptions } from './transcriber.js';
 
 /** How a model file is opened. */
@@ -118,6 +119,12 @@ export type OnStep = (rows: Int32Array, logprobs: Float64Array, error: string) =
 /** What became of a restore: `present` = a sequence holds it already, `stale` = of other weights or options, `unfit` = no idle sequence has room. */
 export type NativeStateOutcome = 'restored' | 'present' | 'missing' | 'stale' | 'corrupt' | 'unfit';
 
+/** Adapters by the ids of `loadAdapter`, and how strong each is, as in `NativeGenerateOptions`. */
+export interface NativeAdapterSet {
+  readonly ids: Int32Array;
+  readonly scales: Float32Array;
+}
+
 /** An opened model with its scheduler; one worker thread owns the context. */
 export interface NativeScheduler {
   readonly info: NativeModelInfo;
@@ -149,16 +156,14 @@ export interface NativeScheduler {
     file: string,
     tag: bigint,
     keep: boolean,
-    adapterIds: Int32Array,
-    adapterScales: Float32Array,
+    adapters: NativeAdapterSet,
   ): Promise<{ tokens: number; bytes: number } | null>;
   /** Async alike. Puts a copy, from memory or else from its file, into an idle sequence, where the next prompt with that beginning and these adapters finds it. */
   restoreState(
     file: string,
     tag: bigint,
     keep: boolean,
-    adapterIds: Int32Array,
-    adapterScales: Float32Array,
+    adapters: NativeAdapterSet,
   ): Promise<{ outcome: NativeStateOutcome; tokens: number }>;
   /** Sync. Frees the copy in memory of `file`; false without one. The file stays. */
   dropState(file: string): boolean;
@@ -209,12 +214,12 @@ export interface NativeEmbedder {
 }
 
 /** The addon `quern_inference.node`; loaded only inside an engine host. */
-export interface InferenceAddon {
+export interface InferenceAddon extends NativeAddon {
   /** ggml/llama.cpp tag that the addon was compiled against. */
   readonly llamaTag: string;
   /** Sync. Loads the CPU library that fits this machine and every device plug-in found in the folders; returns the devices. */
   loadBackends(folders: string[]): { name: string; description: string; kind: 'cpu' | 'gpu' | 'accel'; memoryBytes: number }[];
-  /** Async on a worker: opens the file and makes the context. `onProgress` gets 0 to 1. Rejects with a Failure-shaped error. */
+  /** Async on a worker: opens the file and makes the context. `onProgress` gets 0 to 1. Rejects with a Failure. */
   open(
     path: string,
     model: NativeModelOptions,
@@ -222,7 +227,7 @@ export interface InferenceAddon {
     onProgress: (fraction: number) => void,
     onStep: OnStep,
   ): Promise<NativeScheduler>;
-  /** Async on a pool thread: opens the file for embeddings only. Rejects with a Failure-shaped error. */
+  /** Async on a pool thread: opens the file for embeddings only. Rejects with a Failure. */
   openEmbedder(path: string, model: NativeModelOptions, embedder: NativeEmbedderOptions): Promise<NativeEmbedder>;
   /**
    * Async on a pool thread: opens a Whisper model in ggml form, whose every length and shape is checked before the engine sees it. Rejects with

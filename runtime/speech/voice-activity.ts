@@ -1,4 +1,4 @@
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { log } from '../base/log.js';
 import { SileroClient } from '../engines/voice-activity/client.js';
 import { CircuitBreaker } from '../hosts/circuit-breaker.js';

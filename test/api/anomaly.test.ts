@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { BACKENDS } from '../../runtime/ml/anomaly/backends.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';

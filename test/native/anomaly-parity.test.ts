@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NativeAnomalyModel } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { areaOf, KNOWN, meanArea } from '../support/anomaly/areas.js';
 import { type Dataset, datasets } from '../support/anomaly/datasets.js';
 import { BY_SEARCH, COMPARED, SCORES_OFF } from '../support/anomaly/differences.js';

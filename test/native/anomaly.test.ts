@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { restoreAnomaly, runFit } from '../../native/anomaly.js';
 import type { AnomalyFitOptions, AnomalyState, CoreAddon, NativeAnomalyFit } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { BACKENDS as CARDS } from '../../runtime/ml/anomaly/backends.js';
 import { Failure } from '../../schemas/errors.js';
 import { fitAnomaly } from '../support/anomaly/fit.js';
@@ -70,7 +70,6 @@ test('a one-class SVM with contamination 0.5 is that of the defaults of PyOD', a
   for (const [row, score] of raw.entries()) assert.ok(Math.abs(score - expected[row]!) < 1e-3, `row ${row}: ${score}`);
 });
 
-/** The methods of a C++ object behind its wrapper are the wrapper's. */
 const methods = (object: object): string[] =>
   Object.getOwnPropertyNames(Object.getPrototypeOf(object))
     .filter((name) => name !== 'constructor')
@@ -276,7 +275,7 @@ test('a fit that nobody holds goes on', async () => {
   assert.equal((await running).model.columns, 4);
 });
 
-const MODULES = JSON.stringify(new URL('../../native/core.js', import.meta.url).href);
+const MODULES = JSON.stringify(new URL('../../native/loader.js', import.meta.url).href);
 const begin = (background: boolean): string => `const { loadCore } = await import(${MODULES});
   const fit = loadCore().openAnomalyFit({ backend: 'isolation_forest', columns: 4, contamination: 0.1, normalization: 'raw', scaled: true, threads: 2, background: ${background} });
   const piece = Float64Array.from({ length: 2 ** 14 }, () => Math.random());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 
 const core = loadCore();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { ClassifierFitOptions, NativeClassifierFit } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-classify-'));
@@ -147,7 +147,7 @@ test('a cancelled fit ends, before it began as well', async () => {
 });
 
 test('the process and a worker thread may end during a fit', async () => {
-  const core = JSON.stringify(new URL('../../native/core.js', import.meta.url).href);
+  const core = JSON.stringify(new URL('../../native/loader.js', import.meta.url).href);
   const begin = `const { loadCore } = await import(${core}); ${rows.toString().replaceAll('DIMENSIONS', '8')} ${longFit.toString()}`;
   for (const end of ['process.exit(7);', 'setTimeout(() => process.exit(7), 50);']) {
     const script = `${begin} longFit().run(); ${end}`;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readColumns } from '../../native/columns.js';
 import type {
   ColumnFeatures,
   ColumnFrame,
@@ -11,7 +12,7 @@ import type {
   NativeColumns,
   RollingStatistic,
 } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 import { fitAnomaly } from '../support/anomaly/fit.js';
 import { idledDuring } from '../support/idle-threads.js';
@@ -60,7 +61,7 @@ describe('the features of Polars', () => {
         rows,
         Object.entries(columns).map(([key, values]) => numbers(key, values)),
       );
-      const frame = await table.read({ features });
+      const frame = await readColumns(table, { features });
       assert.deepEqual(
         frame.columns.slice(Object.keys(columns).length).map((one) => one.name),
         Object.keys(expected),
@@ -95,7 +96,7 @@ describe('native columns', () => {
       { name: 's', kind: 'string', offsets: Int32Array.of(0, 1, 1, 4), bytes: Buffer.from('aüx'), valid: Uint8Array.of(0b101) },
       { name: 'n', kind: 'null' },
     ]);
-    const frame = await table.read();
+    const frame = await readColumns(table);
     assert.deepEqual([frame.first, frame.rows], [0, 3]);
     assert.deepEqual(column(frame, 'i'), { name: 'i', kind: 'i64', valid: Uint8Array.of(0b101), numbers: Float64Array.of(1, 0, 3) });
     assert.deepEqual(column(frame, 'b').numbers, Float64Array.of(1, 0, 0));
@@ -112,8 +113,8 @@ describe('native columns', () => {
     const table = open({ capacity: 100_000 });
     const values = Float64Array.from({ length: 8192 }, (_, row) => row);
     for (let piece = 0; piece < 12; piece += 1) table.append(8192, [{ name: 'x', kind: 'i64', numbers: values }]);
-    const reading = table.read({ features: { windows: [5, 50], lags: [1] } });
-    const tail = table.read({ tail: 6000, features: { windows: [50] } });
+    const reading = readColumns(table, { features: { windows: [5, 50], lags: [1] } });
+    const tail = readColumns(table, { tail: 6000, features: { windows: [50] } });
     table.append(1, [numbers('x', [0.5])]);
     table.append(2, [{ name: 'late', kind: 'bool', numbers: Float64Array.of(1, 0) }]);
     table.clear();
@@ -143,7 +144,7 @@ describe('native columns', () => {
         ]);
       };
       const same = async (tail: number, features: ColumnFeatures): Promise<void> => {
-        const [got, made] = [table.read({ tail, features }), table.read({ from: 0, until: next, features })];
+        const [got, made] = [readColumns(table, { tail, features }), readColumns(table, { from: 0, until: next, features })];
         // Both are of this moment.
         append(1);
         for (const [at, { name, numbers: mine }] of (await got).columns.entries()) {
@@ -163,7 +164,7 @@ describe('native columns', () => {
         if (round % 20 === 9) table.forgetFeatures();
       }
       assert.ok(table.stats().liveBytes > 0);
-      const reading = table.read({ tail: 1, features: all });
+      const reading = readColumns(table, { tail: 1, features: all });
       table.clear();
       next = 0;
       await reading;
@@ -247,10 +248,14 @@ describe('native columns', () => {
     ];
     for (const [call, kind, text] of cases) assert.throws(call, failure(kind, text));
     const rejected: [() => Promise<unknown>, string, RegExp][] = [
-      [() => table.read({ features: { windows: Array(65).fill(2) } }), 'invalid', /windows has 65 items/],
-      [() => table.read({ features: { statistics: ['mode' as 'mean'] } }), 'invalid', /no rolling statistic 'mode'; there are mean, std/],
-      [() => table.read({ tail: -1 }), 'invalid', /tail/],
-      [() => table.read({ features: { lags: [1e9] } }), 'invalid', /lags\[0\]/],
+      [() => readColumns(table, { features: { windows: Array(65).fill(2) } }), 'invalid', /windows has 65 items/],
+      [
+        () => readColumns(table, { features: { statistics: ['mode' as 'mean'] } }),
+        'invalid',
+        /no rolling statistic 'mode'; there are mean, std/,
+      ],
+      [() => readColumns(table, { tail: -1 }), 'invalid', /tail/],
+      [() => readColumns(table, { features: { lags: [1e9] } }), 'invalid', /lags\[0\]/],
     ];
     for (const [call, kind, text] of rejected) await assert.rejects(call, failure(kind, text));
     assert.equal(table.stats().next, 0);

@@ -2,18 +2,17 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { backendFolders, loadInference } from '../../native/addon.js';
 import { FINISH_ABORTED, FINISH_LENGTH, type NativeGenerateOptions, type NativeSchedulerOptions } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { backendFolders, loadCore, loadInference } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 import { tinyPath } from '../support/models/cache.js';
+import { contractMethods } from './contract-members.js';
 import { Generations, GREEDY, MODEL, SCHEDULER } from './generations.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-native-'));
@@ -31,7 +30,7 @@ type Loose = Record<string, (...values: unknown[]) => unknown>;
 
 test('the addon exports what the contract lists, and nothing else', async () => {
   const addon = loadInference();
-  assert.deepEqual(Object.keys(addon).sort(), ['llamaTag', 'loadBackends', 'open', 'openEmbedder', 'openTranscriber']);
+  assert.deepEqual(Object.keys(addon).sort(), ['install', 'llamaTag', 'loadBackends', 'open', 'openEmbedder', 'openTranscriber']);
   assert.match(addon.llamaTag, /^[a-z0-9.]+$/);
   const devices = addon.loadBackends(backendFolders());
   assert.ok(devices.some((device) => device.kind === 'cpu' && device.memoryBytes > 0));
@@ -61,10 +60,12 @@ test('the addon exports what the contract lists, and nothing else', async () => 
 });
 
 test('the core exports what the contract lists, and nothing else', () => {
-  const native = createRequire(import.meta.url)('../../native/Release/quern_core.node') as object;
-  assert.deepEqual(Object.keys(native).sort(), Object.keys(loadCore()).sort());
+  const contract = contractMethods()
+    .get('CoreAddon')!
+    .map(({ name }) => name);
+  assert.deepEqual(Object.keys(loadCore()).sort(), contract.sort());
   const anomaly = ['instructionSet', 'anomalyBackends', 'openAnomalyFit', 'openAnomalyRestore'];
-  for (const name of anomaly) assert.ok(Object.hasOwn(native, name), name);
+  for (const name of anomaly) assert.ok(contract.includes(name), name);
 });
 
 test('the core bounds what connections of a port of this process hold unread, and of no other', {

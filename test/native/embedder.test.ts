@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { backendFolders, loadInference } from '../../native/addon.js';
 import type { NativeEmbedder, NativeEmbedderOptions } from '../../native/contract.js';
+import { backendFolders, loadInference } from '../../native/loader.js';
 import { tinyPath } from '../support/models/cache.js';
 import { TINY_SHAPE, writeGgufEncoder } from '../support/models/tiny-encoders.js';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Dense, EncoderShape, EncoderWeights, HeadStep, NativeEncoder, Norm } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 
 const failure = (kind: string, text: RegExp) => (error: unknown) => {
@@ -248,7 +248,7 @@ test('calls run in order, and a bounded number waits', async () => {
 test('the process and a worker thread may end during a run', async () => {
   const source = `
     import { parentPort } from 'node:worker_threads';
-    const { loadCore } = await import(${JSON.stringify(new URL('../../native/core.js', import.meta.url).href)});
+    const { loadCore } = await import(${JSON.stringify(new URL('../../native/loader.js', import.meta.url).href)});
     const norm = { weight: new Float32Array(64), bias: new Float32Array(64) };
     const dense = { inputs: 64, outputs: 64, weights: new Float32Array(4096) };
     const layer = { query: dense, key: dense, value: dense, output: dense, up: dense, down: dense, attentionNorm: norm, outputNorm: norm };

@@ -1,4 +1,3 @@
-import { backendFolders, loadInference } from '../../native/addon.js';
 import {
   FINISH_NONE,
   type NativeGenerateOptions,
@@ -7,6 +6,7 @@ import {
   type NativeSchedulerOptions,
   STEP_FIELDS,
 } from '../../native/contract.js';
+import { backendFolders, loadInference } from '../../native/loader.js';
 
 /** Greedy, unconstrained, 16 tokens. */
 export const GREEDY: NativeGenerateOptions = {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { NativeTextIndex, TextIndexOptions } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-text-'));
@@ -179,7 +179,7 @@ test('searches beside a writer see one moment, and close() lets them answer', as
 });
 
 test('the process and a worker thread may end while the index works', async () => {
-  const core = new URL('../../native/core.js', import.meta.url).href;
+  const core = new URL('../../native/loader.js', import.meta.url).href;
   const work = `
     const { loadCore } = await import(${JSON.stringify(core)});
     const index = loadCore().openTextIndex({ language: 'english' });

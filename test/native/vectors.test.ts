@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { NativeVectorIndex, VectorIndexOptions } from '../../native/contract.js';
-import { loadCore } from '../../native/core.js';
+import { loadCore } from '../../native/loader.js';
 import { Failure } from '../../schemas/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-vectors-'));
@@ -212,7 +212,7 @@ test('close() answers what runs, ends the graph in the making, and refuses what 
 });
 
 const BEGIN = `
-  const { loadCore } = await import(${JSON.stringify(new URL('../../native/core.js', import.meta.url).href)});
+  const { loadCore } = await import(${JSON.stringify(new URL('../../native/loader.js', import.meta.url).href)});
   const index = loadCore().openVectorIndex({ dimensions: 64, metric: 'cosine', storage: 'i8', scanBelow: 100 });
   const vectors = Float32Array.from({ length: 4000 * 64 }, (_, i) => Math.sin(i * 12.9898));
   const all = Uint32Array.from({ length: 4000 }, (_, i) => i);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { once } from '../../base/once.js';
 import { fileName } from '../../formats/model-files.js';

@@ -1,5 +1,5 @@
 import type { NativeSampleStream } from '../../../native/contract/audio.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { type Sound, SPEECH_RATE, type WordTime } from '../contracts/speaking.js';
 
 /** Below this nothing is heard. */

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import { backendFolders, loadInference } from '../../../native/addon.js';
+import { backendFolders, loadInference } from '../../../native/loader.js';
 import type { NativeTranscriber } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/protocol.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeTextIndex, NativeVectorIndex } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { log } from '../../base/log.js';
 import { breathe } from '../../base/loop.js';
 import type { Embedder } from '../../rag/embedders/contract.js';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { restoreAnomaly, runFit } from '../../../native/anomaly.js';
 import type { NativeAnomalyModel } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';

@@ -1,5 +1,6 @@
+import { readColumns } from '../../../native/columns.js';
 import type { ColumnFrame, ColumnKind, NativeColumns } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { Batch, Store, TableRecord } from '../../store/store.js';
@@ -128,7 +129,7 @@ export class DataBuffer {
         `${rows} rows of ${columns.length + made} columns are ${cells} cells, and an answer holds ${mostCells}: ask for the last rows only with tail, or for fewer features.`,
         { fields: { rows, columns: columns.length + made, cells, allowed_cells: mostCells } },
       );
-    return this.#native.read({ ...(tail === undefined ? {} : { tail }), ...(features ? { features } : {}) });
+    return readColumns(this.#native, { ...(tail === undefined ? {} : { tail }), ...(features ? { features } : {}) });
   }
 
   /** Takes all rows away, in one transaction with what `also` adds. `forGood` refuses everything afterwards. */

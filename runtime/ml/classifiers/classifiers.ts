@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { ClassifierQuality, FittedClassifier, NativeClassifier, NativeClassifierFit } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';

@@ -1,3 +1,4 @@
+import { readColumns } from '../../../native/columns.js';
 import type { NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { DetectorRecord } from '../../store/store.js';
@@ -18,7 +19,7 @@ class SeenKeys {
   /** Of the rows of a table, which has all samples so far. */
   static async of(table: NativeColumns): Promise<SeenKeys> {
     const seen = new SeenKeys();
-    const { rows, columns } = await table.read();
+    const { rows, columns } = await readColumns(table);
     seen.#samples = rows;
     for (const { name, kind, valid } of columns) {
       if (kind === 'null') continue;

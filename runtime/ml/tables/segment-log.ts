@@ -1,3 +1,4 @@
+import { readColumns } from '../../../native/columns.js';
 import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/contract.js';
 import { log } from '../../base/log.js';
 import { breathe } from '../../base/loop.js';
@@ -183,7 +184,7 @@ export class SegmentLog {
 
   async #mergeRun(run: readonly Segment[]): Promise<void> {
     const last = run.at(-1)!;
-    const frame = await this.#native.read({ from: run[0]!.at!, until: last.at! + last.rows });
+    const frame = await readColumns(this.#native, { from: run[0]!.at!, until: last.at! + last.rows });
     const first = Math.max(run[0]!.first, last.first + last.rows - frame.rows);
     const merged: Segment = { first, rows: frame.rows, bytes: sizeInBytes(frame), at: last.at! + last.rows - frame.rows };
     await this.#store.write((batch) => {

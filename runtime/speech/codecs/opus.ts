@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { SPEECH_RATE } from '../contract.js';
 import { type OpusLibrary, opusLibrary } from '../decode/opus.js';
 import type { AudioFormat, Encoding } from './contract.js';

@@ -1,4 +1,4 @@
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { SPEECH_RATE } from '../contract.js';
 import type { AudioFormat } from './contract.js';
 

@@ -1,5 +1,5 @@
 import type { NativePacketReader, NativePcmReader, NativeSampleStream, StreamPart } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import { type OpusLibrary, OpusStream, opusLibrary } from './opus.js';

@@ -1,5 +1,5 @@
 import type { InputAudioTrack } from 'mediabunny';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { type AudioReader, type DecodedAudio, type FileBytes, LISTEN_RATE } from './contract.js';
 import { MpegStream } from './mp3.js';

@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { LISTEN_RATE } from './contract.js';
 

@@ -1,5 +1,5 @@
 import type { NativeSampleStream } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { type AudioReader, type DecodedAudio, type FileBytes, LISTEN_RATE, piecesOf } from './contract.js';
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { DecodedAudio } from './contract.js';
 

@@ -1,6 +1,6 @@
 import { runFit } from '../../../native/anomaly.js';
 import type { AnomalyFitOptions, AnomalyFitted, NativeAnomalyModel } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 import type { Dataset } from './datasets.js';
 
 /** Rows (`options.columns` numbers each) that one call may take: 2^18 numbers. */

@@ -1,4 +1,4 @@
-import { loadCore } from '../../../native/core.js';
+import { loadCore } from '../../../native/loader.js';
 
 /** Utterances of a voice of the daemon, as 16 kHz PCM: what a microphone would hear of them. */
 export async function utterance(runtime: string, text: string): Promise<Int16Array> {

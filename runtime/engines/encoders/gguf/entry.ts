@@ -1,4 +1,4 @@
-import { backendFolders, loadInference } from '../../../../native/addon.js';
+import { backendFolders, loadInference } from '../../../../native/loader.js';
 import type { NativeEmbedder } from '../../../../native/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { RankingFacts } from '../../../formats/gguf/ranking.js';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { OnnxSession, Tensor, TensorSlot } from '../../onnx/contract.js';
 import { cpuFacts } from '../../onnx/providers.js';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { backendFolders, loadInference } from '../../../../native/addon.js';
+import { backendFolders, loadInference } from '../../../../native/loader.js';
 import {
   FINISH_ABORTED,
   FINISH_FAILED,

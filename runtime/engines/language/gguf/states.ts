@@ -64,13 +64,13 @@ export class HostStates {
     const tokens = new Int32Array(prompt.length + generated.length);
     tokens.set(prompt);
     tokens.set(generated, prompt.length);
-    const { ids, scales, release } = await this.#adapters.hold(adapters);
-    return this.#engine.saveState(tokens, prompt.length, file, this.#number(adapters), keep, ids, scales).finally(release);
+    const held = await this.#adapters.hold(adapters);
+    return this.#engine.saveState(tokens, prompt.length, file, this.#number(adapters), keep, held).finally(held.release);
   }
 
   async restore({ file, keep, adapters }: RestoreBody): Promise<RestoredState> {
-    const { ids, scales, release } = await this.#adapters.hold(adapters);
-    return this.#engine.restoreState(file, this.#number(adapters), keep, ids, scales).finally(release);
+    const held = await this.#adapters.hold(adapters);
+    return this.#engine.restoreState(file, this.#number(adapters), keep, held).finally(held.release);
   }
 
   drop(file: string): boolean {

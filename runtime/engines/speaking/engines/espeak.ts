@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { type Saying, type Sound, SPEECH_RATE, type VoiceEngine } from '../../contracts/speaking.js';
 import { pushAll } from '../samples.js';

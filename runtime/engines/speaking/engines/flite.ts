@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { type Phrase, type Saying, type Sound, SPEECH_RATE, type VoiceEngine, type WordTime } from '../../contracts/speaking.js';
 import { pushAll } from '../samples.js';

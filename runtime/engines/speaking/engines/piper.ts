@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { type PiperSettings, readPiperSettings } from '../../../formats/piper-settings.js';
 import { type Phrase, type Saying, type Sound, SPEECH_RATE, type VoiceEngine, type VoiceFiles } from '../../contracts/speaking.js';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { inspectGraph } from '../../../formats/onnx/graph-file.js';
 import { espeakData, type SherpaFolder, sherpaFolder, sherpaLanguage, sherpaSpeakers } from '../../../formats/sherpa-folder.js';

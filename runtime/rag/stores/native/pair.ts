@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { IndexLoad, NativeTextIndex, NativeVectorIndex, VectorIndexOptions } from '../../../../native/contract.js';
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { liesInside } from '../../../config/names.js';
 import type { Metric } from '../contract.js';

@@ -1,4 +1,4 @@
-import { loadCore } from '../../../../native/core.js';
+import { loadCore } from '../../../../native/loader.js';
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
 import { log } from '../../../base/log.js';
 import type { Metadata } from '../../../documents/contract.js';

@@ -7,7 +7,7 @@ import type {
   Norm,
   QuantisedValues,
 } from '../../../../../native/contract.js';
-import { loadCore } from '../../../../../native/core.js';
+import { loadCore } from '../../../../../native/loader.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import { type Constant, ConstantReader, countOf } from '../../../onnx/constants.js';
 import type { ProviderFacts } from '../../../onnx/contract.js';

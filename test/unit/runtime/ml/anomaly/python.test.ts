@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { loadCore } from '../../../../../native/core.js';
+import { loadCore } from '../../../../../native/loader.js';
 import type { AnomalyBackend } from '../../../../../runtime/ml/anomaly/backends.js';
 import { AnomalyDetectors } from '../../../../../runtime/ml/anomaly/detectors.js';
 import { fitAnomaly } from '../../../../support/anomaly/fit.js';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tableFromIPC } from 'apache-arrow';
+import { readColumns } from '../../../../../native/columns.js';
 import type { ColumnFrame } from '../../../../../native/contract.js';
-import { loadCore } from '../../../../../native/core.js';
+import { loadCore } from '../../../../../native/loader.js';
 import { EXPORT_TYPES } from '../../../../../runtime/ml/buffers/contract.js';
 import { FORMATS } from '../../../../../runtime/ml/buffers/formats.js';
 import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
@@ -12,7 +13,7 @@ const signal = new AbortController().signal;
 async function frameOf(rows: readonly Row[]): Promise<ColumnFrame> {
   const table = loadCore().openColumns({ capacity: 1_000_000 });
   await appendTo(table, await cellsOf(rows, new Map()));
-  return table.read();
+  return readColumns(table);
 }
 
 const MIXED: Row[] = [
@@ -64,7 +65,7 @@ describe('the forms in which rows go out', () => {
 
   for (const type of EXPORT_TYPES) {
     it(`${type} of no rows`, async () => {
-      const bytes = await FORMATS[type]('b', await loadCore().openColumns({ capacity: 10 }).read(), signal);
+      const bytes = await FORMATS[type]('b', await readColumns(loadCore().openColumns({ capacity: 10 })), signal);
       if (type === 'text/csv') assert.equal(bytes.length, 0);
       else if (type === 'application/json') assert.deepEqual(JSON.parse(Buffer.from(bytes).toString()).data, []);
       else assert.equal(tableFromIPC(bytes).numRows, 0);

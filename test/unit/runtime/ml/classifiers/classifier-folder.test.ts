@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { NativeClassifier } from '../../../../../native/contract.js';
-import { loadCore } from '../../../../../native/core.js';
+import { loadCore } from '../../../../../native/loader.js';
 import { ClassifierFolder, type HeldClassifier } from '../../../../../runtime/ml/classifiers/classifier-folder.js';
 import { CLASSIFIERS_IN_MEMORY, classifiersInMemory } from '../../../../../runtime/ml/classifiers/classifiers.js';
 

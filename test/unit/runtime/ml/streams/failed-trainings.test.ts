@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Columns } from '../../../../../native/columns.js';
+import type { NativeColumns } from '../../../../../native/contract.js';
+import { loadCore } from '../../../../../native/loader.js';
 import { RETRY_SAMPLES } from '../../../../../runtime/ml/streams/cold-start.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type Batch, openStore, type Store } from '../../../../../runtime/store/store.js';
@@ -105,7 +106,7 @@ describe('trainings of streams that fail', () => {
     it(`one in the background that ${what} leaves the old model scoring, says so, and a later one works`, async () => {
       await submit(0, 20);
       const [probe] = (await submit(20, 1)).results;
-      const fit = mock.method(Columns.prototype, 'openFit', fails);
+      const fit = mock.method(Object.getPrototypeOf(loadCore().openColumns({ capacity: 1 })) as NativeColumns, 'openFit', fails);
       await submit(21, 19);
       await until(async () => (await stats()).failures === 1);
       assert.deepEqual(await stats(), { status: 'ready', version: 1, failures: 1, lastError: shown });

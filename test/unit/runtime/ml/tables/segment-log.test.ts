@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { readColumns } from '../../../../../native/columns.js';
 import type { ColumnFrame, NativeColumns } from '../../../../../native/contract.js';
-import { loadCore } from '../../../../../native/core.js';
+import { loadCore } from '../../../../../native/loader.js';
 import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
 import { SegmentLog } from '../../../../../runtime/ml/tables/segment-log.js';
 import { openStore, type Store } from '../../../../../runtime/store/store.js';
@@ -31,7 +32,7 @@ describe('the segments of a table', () => {
   const row = (index: number): Row => ({ x: index, s: index % 3 === 0 ? null : `row ${index}` });
   const same = async (owner: number, capacity: number, table: NativeColumns): Promise<void> => {
     const [log, again] = await open(owner, capacity);
-    const [wanted, got]: ColumnFrame[] = await Promise.all([table.read({ tail: capacity }), again.read()]);
+    const [wanted, got]: ColumnFrame[] = await Promise.all([readColumns(table, { tail: capacity }), readColumns(again)]);
     assert.deepEqual(got!.columns, wanted!.columns);
     await log.settled();
   };
