@@ -7,6 +7,7 @@ import { coreEndpoints, coreSockets } from '../gateway/core/index.js';
 import { DEFAULT_LIMITS } from '../gateway/http/transport.js';
 import { universalEndpoints, universalSockets } from '../gateway/universal/index.js';
 import { openApiDocument } from '../schemas/openapi.js';
+import { longParameterLists } from './support/parameters.js';
 
 // The compiled test lies in build/test; the rules are about the sources beside build.
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -87,6 +88,8 @@ const CPP_DOORS: [header: RegExp, door: RegExp][] = [
 ];
 const LONGEST_TS = 400;
 const LONGEST_CPP = 500;
+/** Of a function of native/, in either language; what needs more takes them as a struct. */
+const MOST_PARAMETERS = 6;
 const MEDIAN_TS = 120;
 const P90_TS = 300;
 /** Characters of a table's cell in a decision. */
@@ -410,6 +413,17 @@ describe('tidy', () => {
     const lengths = typescript.map(lines).sort((a, b) => a - b);
     assert.ok(lengths[Math.floor(lengths.length / 2)]! <= MEDIAN_TS, `median ${lengths[Math.floor(lengths.length / 2)]}`);
     assert.ok(lengths[Math.floor(lengths.length * 0.9)]! <= P90_TS, `p90 ${lengths[Math.floor(lengths.length * 0.9)]}`);
+  });
+
+  it('gives no native function more parameters than a reader keeps apart', () => {
+    const seven = ['const float* a', 'size_t b', 'Lines c = {1, 2}', 'std::map<int, int>& d', 'bool e', 'const T* f', 'uint8_t g[kMost]'];
+    assert.deepEqual(longParameterLists('x.cpp', `int f(int a);\nvoid g(${seven.join(', ')}) {}`, MOST_PARAMETERS), [2]);
+    assert.deepEqual(longParameterLists('x.ts', 'f(a: A, b?: B, c: () => C, d: D,\n e: E, f: F, g: G): void;', MOST_PARAMETERS), [1]);
+    const native = sources.filter((file) => /^native\/.*\.(?:cpp|hpp|ts)$/.test(file));
+    assert.deepEqual(
+      native.flatMap((file) => longParameterLists(file, text(file), MOST_PARAMETERS).map((line) => `${file}:${line}`)),
+      [],
+    );
   });
 
   it('documents every export', () => {

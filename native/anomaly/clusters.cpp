@@ -155,7 +155,7 @@ class KMeans {
     double squares[kMostClusters * kLanes], least[kLanes], nearest[kLanes], second[kLanes];
     for (size_t i = 0; i < some.size(); ++i)
       for (size_t k = 0; k < columns_; ++k) panel[k * kLanes + i] = rows_.values[some[i] * columns_ + k];
-    kernels_.distances({centres_.data(), columns_, 1}, count_, panel.data(), kLanes, columns_, squares, kLanes);
+    kernels_.distances({centres_.data(), columns_, 1}, count_, {panel.data(), kLanes, columns_}, squares, kLanes);
     kernels_.least_two(squares, count_, kLanes, least, nearest, second);
     for (size_t i = 0; i < some.size(); ++i) {
       const size_t row = some[i], before = labels_[row], now = static_cast<size_t>(nearest[i]);
@@ -266,7 +266,7 @@ Centres::Centres(std::span<const double> values, size_t columns)
 }
 
 void Centres::squares(const double* rows, size_t count, double* out) const {
-  kernels_.distances({rows, columns_, 1}, count, panel_.data(), kMostClusters, columns_, out, kMostClusters);
+  kernels_.distances({rows, columns_, 1}, count, {panel_.data(), kMostClusters, columns_}, out, kMostClusters);
 }
 
 Clusters cluster(const Matrix& rows, size_t count, uint64_t seed, const Work& work) {

@@ -4,20 +4,27 @@
 
 #include "detector.hpp"
 
+/// All backends in alphabetical order, each in the file of its name, where the method is described.
+// clang-format off
+#define QUERN_DETECTORS(each) \
+  each(autoencoder)           \
+  each(cblof)                 \
+  each(copod)                 \
+  each(ecod)                  \
+  each(hbos)                  \
+  each(isolation_forest)      \
+  each(knn)                   \
+  each(local_outlier_factor)  \
+  each(loda)                  \
+  each(mcd)                   \
+  each(one_class_svm)         \
+  each(suod)
+// clang-format on
+
 namespace quern::anomaly {
 
-// One maker per file of the same name, where the method is described.
-std::unique_ptr<Detector> make_autoencoder();
-std::unique_ptr<Detector> make_cblof();
-std::unique_ptr<Detector> make_copod();
-std::unique_ptr<Detector> make_ecod();
-std::unique_ptr<Detector> make_hbos();
-std::unique_ptr<Detector> make_isolation_forest();
-std::unique_ptr<Detector> make_knn();
-std::unique_ptr<Detector> make_local_outlier_factor();
-std::unique_ptr<Detector> make_loda();
-std::unique_ptr<Detector> make_mcd();
-std::unique_ptr<Detector> make_one_class_svm();
-std::unique_ptr<Detector> make_suod();
+#define QUERN_DECLARE(name) std::unique_ptr<Detector> make_##name();
+QUERN_DETECTORS(QUERN_DECLARE)
+#undef QUERN_DECLARE
 
 }  // namespace quern::anomaly

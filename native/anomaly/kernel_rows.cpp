@@ -68,8 +68,9 @@ void KernelRows::make(std::span<const uint32_t> points) {
     for (size_t start = first; start < last; start += kPanels) {
       const size_t some = std::min(kPanels, last - start), numbers = some * kLanes;
       for (size_t panel = 0; panel < some; ++panel)
-        kernels.distances({values.data(), columns, 1}, to.size(), &panels_[(start + panel) * columns * kLanes], kLanes,
-                          columns, squares + panel * kLanes, numbers);
+        kernels.distances({values.data(), columns, 1}, to.size(),
+                          {&panels_[(start + panel) * columns * kLanes], kLanes, columns}, squares + panel * kLanes,
+                          numbers);
       for (size_t i = 0; i < to.size() * numbers; ++i) squares[i] *= -gamma_;
       exp_all(squares, to.size() * numbers);
       for (size_t row = 0; row < to.size(); ++row)
@@ -89,8 +90,8 @@ void kernel_sums(const Matrix& rows, std::span<const double> panels, std::span<c
     double lanes[kQueries * kLanes] = {};
     for (size_t start = 0; start < weights.size(); start += kLanes) {
       if (start % 4096 == 0) work.check();
-      kernels.distances({rows.values + first * columns, columns, 1}, queries, &panels[start * columns], kLanes, columns,
-                        values, kLanes);
+      kernels.distances({rows.values + first * columns, columns, 1}, queries,
+                        {&panels[start * columns], kLanes, columns}, values, kLanes);
       for (size_t at = 0; at < queries * kLanes; ++at) values[at] *= -gamma;
       exp_all(values, queries * kLanes);
       const size_t some = std::min(kLanes, weights.size() - start);

@@ -191,8 +191,8 @@ Scatter scatter_of(std::span<double> padded_rows, size_t count, size_t columns) 
   for (size_t row = 0; row < count; row += kDepth)
     for (size_t panel = 0; panel < step; panel += kLanes) {
       const double* from = padded_rows.data() + row * step;
-      kernels.add_product({from, 1, step}, std::min(columns, panel + kLanes), from + panel, step,
-                          std::min(kDepth, count - row), &products[panel], step);
+      kernels.add_product({from, 1, step}, std::min(columns, panel + kLanes),
+                          {from + panel, step, std::min(kDepth, count - row)}, &products[panel], step);
     }
   for (size_t row = 0; row < columns; ++row)
     for (size_t k = row; k < columns; ++k)
@@ -253,8 +253,8 @@ void whitened_squares(const Whitening& whitening, std::span<const double> mean, 
     for (size_t k = 0; k < columns; ++k)
       for (size_t lane = 0; lane < lanes; ++lane)
         panel[k * kLanes + lane] = rows[(first + lane) * columns + k] - mean[k];
-    kernels.multiply({whitening.rows.data(), columns, 1}, whitening.rank, panel.data(), kLanes, columns, images.data(),
-                     kLanes);
+    kernels.multiply({whitening.rows.data(), columns, 1}, whitening.rank, {panel.data(), kLanes, columns},
+                     images.data(), kLanes);
     double sums[kLanes] = {};
     for (size_t axis = 0; axis < whitening.rank; ++axis)
       for (size_t lane = 0; lane < kLanes; ++lane)

@@ -124,7 +124,7 @@ class Neighbours::Block {
     const size_t panels = (rows_.group_size(group) + kLanes - 1) / kLanes;
     for (size_t panel = 0; panel < panels; ++panel)
       kernels_.multiply({table_.data(), rows_.depth_, 1}, queries.size(),
-                        rows_.panels(group) + panel * rows_.depth_ * kLanes, kLanes, rows_.depth_,
+                        {rows_.panels(group) + panel * rows_.depth_ * kLanes, kLanes, rows_.depth_},
                         &low_[panel * kLanes], kGroup);
     for (size_t i = 0; i < queries.size(); ++i) {
       if (-table_[i * rows_.depth_ + columns + 1] <= kMostLength)

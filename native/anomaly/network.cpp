@@ -23,7 +23,7 @@ constexpr float kLeastVariance = 1e-5f;
 /// lines * panels, for all panels of `width`.
 void product(Strided<float> a, size_t rows, const float* b, size_t width, size_t depth, float* out) {
   for (size_t panel = 0; panel < width; panel += kLanes)
-    dense_kernels<float>().multiply(a, rows, b + panel, width, depth, out + panel, width);
+    dense_kernels<float>().multiply(a, rows, {b + panel, width, depth}, out + panel, width);
 }
 
 /// Numbers that Adam changes.
@@ -93,7 +93,7 @@ class Unit {
   void backward(std::vector<float>* before) {
     if (!last_)
       training_kernels().activate_back({gradient_.data(), batch_, width_}, linear_.data(), out_.data(), normalisation(),
-                                       kept(), scale_.gradient.data(), shift_.gradient.data());
+                                       kept(), {scale_.gradient.data(), shift_.gradient.data()});
     training_kernels().column_sums({gradient_.data(), batch_, width_}, bias_.gradient.data());
     product({in_, 1, input_width_}, inputs_, gradient_.data(), width_, batch_, weights_.gradient.data());
     if (before != nullptr)

@@ -16,18 +16,9 @@ struct Backend {
 };
 
 constexpr Backend kBackends[] = {
-    {"autoencoder", make_autoencoder},
-    {"cblof", make_cblof},
-    {"copod", make_copod},
-    {"ecod", make_ecod},
-    {"hbos", make_hbos},
-    {"isolation_forest", make_isolation_forest},
-    {"knn", make_knn},
-    {"local_outlier_factor", make_local_outlier_factor},
-    {"loda", make_loda},
-    {"mcd", make_mcd},
-    {"one_class_svm", make_one_class_svm},
-    {"suod", make_suod},
+#define QUERN_BACKEND(name) {#name, make_##name},
+    QUERN_DETECTORS(QUERN_BACKEND)
+#undef QUERN_BACKEND
 };
 
 constexpr auto kNames = [] {

@@ -83,11 +83,11 @@ class Solver {
 
   /// The weight that gains most by growing, and the one whose shrinking with it gains most; nothing at the optimum.
   std::optional<std::pair<uint32_t, uint32_t>> choose() {
-    const Extreme first = steps_.greatest(gradient_.data(), grows_.data(), ranks_.data(), count_);
+    const Extreme first = steps_.greatest({gradient_.data(), grows_.data(), ranks_.data(), count_});
     if (first.value == -kInfinity) return std::nullopt;
     const uint32_t grower = order_[static_cast<size_t>(first.rank)];
-    const Partner second = steps_.partner(gradient_.data(), shrinks_.data(), ranks_.data(), row_of(grower), first.value,
-                                          kLeastCurvature, count_);
+    const Partner second = steps_.partner({gradient_.data(), shrinks_.data(), ranks_.data(), count_}, row_of(grower),
+                                          first.value, kLeastCurvature);
     if (first.value + second.greatest < tolerance_ || second.gain.value == -kInfinity) return std::nullopt;
     return std::pair{grower, order_[static_cast<size_t>(second.gain.rank)]};
   }

@@ -55,11 +55,11 @@ bool boolean(const Napi::Value& value, const std::string& name) {
   return value.As<Napi::Boolean>().Value();
 }
 
-uint64_t whole(const Napi::Value& value, const std::string& name, uint64_t least, uint64_t most) {
+uint64_t whole(const Napi::Value& value, const std::string& name, uint64_t least, uint64_t most, const char* required) {
   const double given = number(value, name);
   if (given != std::floor(given) || given < static_cast<double>(least) || given > static_cast<double>(most))
-    throw Failure("invalid",
-                  name + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ".");
+    throw Failure("invalid", name + " must be " + required + " from " + std::to_string(least) + " to " +
+                                 std::to_string(most) + ".");
   return static_cast<uint64_t>(given);
 }
 

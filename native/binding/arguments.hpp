@@ -16,8 +16,9 @@ Napi::Object object(const Napi::Value& value, const std::string& name);
 int32_t integer(const Napi::Value& value, const std::string& name);
 double number(const Napi::Value& value, const std::string& name);
 bool boolean(const Napi::Value& value, const std::string& name);
-/// From `least` to `most`, which is at most 2^53.
-uint64_t whole(const Napi::Value& value, const std::string& name, uint64_t least, uint64_t most);
+/// From `least` to `most`, which is at most 2^53; `required` is what the refusal calls it.
+uint64_t whole(const Napi::Value& value, const std::string& name, uint64_t least, uint64_t most,
+               const char* required = "an integer");
 /// The field of an object, or what stands for a missing one.
 uint64_t whole_or(const Napi::Object& from, const char* name, uint64_t least, uint64_t most, uint64_t missing);
 bool boolean_or(const Napi::Object& from, const char* name, bool missing);

@@ -21,6 +21,10 @@ constexpr uint32_t kMostChannels = 64;
 /// Of a sum of bytes or samples that JavaScript counts.
 constexpr uint64_t kMostCounted = 9007199254740991;
 
+uint64_t counted(const Napi::Value& value, const char* name, uint64_t least, uint64_t most) {
+  return whole(value, name, least, most, "a whole number");
+}
+
 Napi::Value encode_samples(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const std::span<const float> samples = samples_of(info[0], "samples");
@@ -36,7 +40,7 @@ Napi::Value decode_samples(const Napi::CallbackInfo& info) {
     const std::span<const uint8_t> bytes = bytes_of(info[0], "bytes");
     const audio::Encoding encoding = audio::encoding_of(text(info[1], "encoding"));
     std::vector<float> samples;
-    audio::decode_frames(bytes, encoding, whole(info[2], "channels", 1, kMostChannels), samples);
+    audio::decode_frames(bytes, encoding, counted(info[2], "channels", 1, kMostChannels), samples);
     return to_array<Napi::Float32Array>(info.Env(), std::move(samples));
   });
 }
@@ -57,10 +61,10 @@ Napi::Value mix_channels(const Napi::CallbackInfo& info) {
 
 Napi::Value wav_header(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    const auto rate = static_cast<uint32_t>(whole(info[0], "rate", 1, audio::kMostRate));
+    const auto rate = static_cast<uint32_t>(counted(info[0], "rate", 1, audio::kMostRate));
     const audio::Encoding encoding = audio::encoding_of(text(info[1], "encoding"));
     std::optional<uint64_t> size;
-    if (!info[2].IsUndefined()) size = whole(info[2], "dataBytes", 0, kMostCounted);
+    if (!info[2].IsUndefined()) size = counted(info[2], "dataBytes", 0, kMostCounted);
     const auto header = audio::wav_header(rate, encoding, size);
     return to_array<Napi::Uint8Array>(info.Env(), std::vector<uint8_t>(header.begin(), header.end()));
   });
@@ -165,10 +169,10 @@ class OggWriterObject : public Napi::ObjectWrap<OggWriterObject> {
     raising(info.Env(), [&] {
       const Napi::Object from = object(info[0], "options");
       writer_ = std::make_unique<audio::OggOpusWriter>(audio::OggOpusOptions{
-          .serial = static_cast<uint32_t>(whole(from.Get("serial"), "serial", 0, UINT32_MAX)),
-          .input_rate = static_cast<uint32_t>(whole(from.Get("inputRate"), "inputRate", 1, UINT32_MAX)),
-          .channels = static_cast<uint8_t>(whole(from.Get("channels"), "channels", 1, 2)),
-          .pre_skip = static_cast<uint16_t>(whole(from.Get("preSkip"), "preSkip", 0, UINT16_MAX))});
+          .serial = static_cast<uint32_t>(counted(from.Get("serial"), "serial", 0, UINT32_MAX)),
+          .input_rate = static_cast<uint32_t>(counted(from.Get("inputRate"), "inputRate", 1, UINT32_MAX)),
+          .channels = static_cast<uint8_t>(counted(from.Get("channels"), "channels", 1, 2)),
+          .pre_skip = static_cast<uint16_t>(counted(from.Get("preSkip"), "preSkip", 0, UINT16_MAX))});
     });
   }
 
@@ -176,7 +180,8 @@ class OggWriterObject : public Napi::ObjectWrap<OggWriterObject> {
   Napi::Value push(const Napi::CallbackInfo& info) {
     return raising(info.Env(), [&]() -> Napi::Value {
       std::vector<uint8_t> out;
-      writer_->push(bytes_of(info[0], "packet"), static_cast<uint32_t>(whole(info[1], "samples", 0, UINT32_MAX)), out);
+      writer_->push(bytes_of(info[0], "packet"), static_cast<uint32_t>(counted(info[1], "samples", 0, UINT32_MAX)),
+                    out);
       return to_array<Napi::Uint8Array>(info.Env(), std::move(out));
     });
   }
@@ -184,7 +189,7 @@ class OggWriterObject : public Napi::ObjectWrap<OggWriterObject> {
   Napi::Value end(const Napi::CallbackInfo& info) {
     return raising(info.Env(), [&]() -> Napi::Value {
       std::vector<uint8_t> out;
-      writer_->end(whole(info[0], "total", 0, kMostCounted), out);
+      writer_->end(counted(info[0], "total", 0, kMostCounted), out);
       return to_array<Napi::Uint8Array>(info.Env(), std::move(out));
     });
   }

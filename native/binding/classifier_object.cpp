@@ -76,8 +76,8 @@ void ClassifierFitObject::define(Napi::Env env, Napi::Object exports) {
       env, kFitClass,
       {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::cancel>("cancel")});
   ClassifierObject::define(env);
-  exports.Set("loadClassifier", Napi::Function::New(env, load_classifier, "loadClassifier"));
   define_opener(env, exports, "openClassifierFit", kFitClass);
+  exports.Set("loadClassifier", Napi::Function::New(env, load_classifier, "loadClassifier"));
 }
 
 ClassifierFitObject::ClassifierFitObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../inference/backends.hpp"
 #include "arguments.hpp"
+#include "arrays.hpp"
 #include "facts.hpp"
 #include "inference_arguments.hpp"
 #include "objects.hpp"
@@ -35,13 +35,6 @@ bool tokenizes_template(const Napi::Value& kind) {
   const std::string name = text(kind, "kind");
   if (name == "plain" || name == "template") return name == "template";
   throw Failure("invalid", "kind is " + name + "; allowed are plain and template.");
-}
-
-template <typename Array, typename Item>
-Array to_array(Napi::Env env, const std::vector<Item>& items) {
-  Array array = Array::New(env, items.size());
-  if (!items.empty()) std::memcpy(array.Data(), items.data(), items.size() * sizeof(Item));
-  return array;
 }
 
 }  // namespace
@@ -110,7 +103,9 @@ Napi::Value EmbedderObject::embed(const Napi::CallbackInfo& info) {
         [embedder = loaded_.embedder, tokens = std::move(tokens), lengths = std::move(lengths)] {
           return embedder->embed(tokens, lengths);
         },
-        [](Napi::Env env, std::vector<float>& vectors) { return to_array<Napi::Float32Array>(env, vectors); });
+        [](Napi::Env env, std::vector<float>& vectors) {
+          return to_array<Napi::Float32Array>(env, std::move(vectors));
+        });
   });
 }
 

@@ -139,10 +139,10 @@ void Pass::prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& pr
     product.prepare(kernels_, tiles, tile, {rows.values, rows.step}, to, lines_[thread]);
 }
 
-void Pass::multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const PackedDense& product, Lines to,
-                    bool add, Activation activation) {
-  const Range own = share(thread, product.panels());
-  product.multiply(kernels_, tiles, rows, {to.values, to.step, add, nullptr, activation, own.first, own.last});
+void Pass::multiply(size_t thread, Tiles tiles, const Multiplication& step) {
+  const Range own = share(thread, step.product.panels());
+  step.product.multiply(kernels_, tiles, step.rows,
+                        {step.to.values, step.to.step, step.add, nullptr, step.activation, own.first, own.last});
 }
 
 bool Pass::firsts_after(size_t layers) const {
@@ -158,7 +158,6 @@ void Pass::layer(size_t thread, size_t which) {
   const PackedLayer& layer = encoder_.layers[which];
   const bool firsts = firsts_after(which + 1);
   const Rows left = rows_of(firsts, layer_tile_);
-  const auto none = Activation::kNone;
   prepare(thread, tiles_, states_, layer.query, prepared_[0]);
   if (layer.key_rows == 1) prepare(thread, tiles_, states_, layer.key, prepared_[1]);
   if (layer.value_rows == 2) prepare(thread, tiles_, states_, layer.value, prepared_[2]);
@@ -166,14 +165,14 @@ void Pass::layer(size_t thread, size_t which) {
   if (firsts)
     pool(thread, HeadStepSource::Kind::kTakeFirst, states_, left.lines);
   else
-    multiply(thread, tiles_, prepared_[0], layer.query, queries_, false, none);
-  multiply(thread, tiles_, prepared_[layer.key_rows], layer.key, keys_, false, none);
-  multiply(thread, tiles_, prepared_[layer.value_rows], layer.value, values_, false, none);
+    multiply(thread, tiles_, {prepared_[0], layer.query, queries_});
+  multiply(thread, tiles_, {prepared_[layer.key_rows], layer.key, keys_});
+  multiply(thread, tiles_, {prepared_[layer.value_rows], layer.value, values_});
   team_.meet();
   if (firsts) {
     prepare(thread, left.tiles, left.lines, layer.query, prepared_[0]);
     team_.meet();
-    multiply(thread, left.tiles, prepared_[0], layer.query, queries_, false, none);
+    multiply(thread, left.tiles, {prepared_[0], layer.query, queries_});
     team_.meet();
   }
   attend(thread, next_heads_[which], firsts);
@@ -183,19 +182,18 @@ void Pass::layer(size_t thread, size_t which) {
 
 void Pass::transform(size_t thread, const PackedLayer& layer, Rows rows) {
   const auto& [states, tiles] = rows;
-  const auto none = Activation::kNone;
   prepare(thread, tiles, mixed_, layer.output, prepared_[0]);
   team_.meet();
-  multiply(thread, tiles, prepared_[0], layer.output, states, true, none);
+  multiply(thread, tiles, {prepared_[0], layer.output, states, true});
   team_.meet();
   norm(own_rows(thread, tiles), states, layer.attention_norm);
   prepare(thread, tiles, states, layer.up, prepared_[0]);
   team_.meet();
-  multiply(thread, tiles, prepared_[0], layer.up, inner_, false, encoder_.shape.activation);
+  multiply(thread, tiles, {prepared_[0], layer.up, inner_, false, encoder_.shape.activation});
   team_.meet();
   prepare(thread, tiles, inner_, layer.down, prepared_[0]);
   team_.meet();
-  multiply(thread, tiles, prepared_[0], layer.down, states, true, none);
+  multiply(thread, tiles, {prepared_[0], layer.down, states, true});
   team_.meet();
   norm(own_rows(thread, tiles), states, layer.output_norm);
 }
@@ -236,7 +234,7 @@ void Pass::head(size_t thread, const Slice& slice) {
     if (step.kind == HeadStepSource::Kind::kDense) {
       prepare(thread, tiles, rows, step.dense.front(), prepared_[0]);
       team_.meet();
-      multiply(thread, tiles, prepared_[0], step.dense.front(), head_[next], false, step.activation);
+      multiply(thread, tiles, {prepared_[0], step.dense.front(), head_[next], false, step.activation});
     } else {
       pool(thread, step.kind, rows, head_[next]);
       tiles = Tiles::of(texts_.size(), head_tile_);

@@ -51,6 +51,14 @@ class Pass {
     Lines lines;
     Tiles tiles;
   };
+  /// A product of rows that were made ready, and where its results go.
+  struct Multiplication {
+    const PreparedRows& rows;
+    const PackedDense& product;
+    Lines to;
+    bool add = false;  ///< to what is there
+    Activation activation = Activation::kNone;
+  };
   void take_rows(const PackedEncoder& encoder);
   void go(size_t thread, const Slice& slice);
   void embed(size_t thread, const Slice& slice);
@@ -68,8 +76,7 @@ class Pass {
   Range own_rows(size_t thread, Tiles tiles) const;
   void norm(Range rows, Lines lines, const PackedNorm& norm);
   void prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, const PreparedRows& to);
-  void multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const PackedDense& product, Lines to, bool add,
-                Activation activation);
+  void multiply(size_t thread, Tiles tiles, const Multiplication& step);
   /// Whether nothing but each text's first token is left after so many layers.
   bool firsts_after(size_t layers) const;
   /// The states of all tokens, or of the first of each text, in tiles of up to so many rows.

@@ -33,7 +33,7 @@ enum class Term { kProduct, kSquare };
 
 /// `Rows` rows by one panel: all sums stay in registers.
 template <typename T, size_t Bytes, size_t Rows, Term term, Start start>
-QUERN_INLINE void tile(const Strided<T>& a, const T* panel, size_t panel_step, size_t depth, T* out, size_t out_step) {
+QUERN_INLINE void tile(const Strided<T>& a, const Panel<T>& panel, T* out, size_t out_step) {
   using L = Lanes<T, Bytes>;
   typename L::Vector sums[Rows][L::kCount];
   QUERN_UNROLLED
@@ -44,11 +44,11 @@ QUERN_INLINE void tile(const Strided<T>& a, const T* panel, size_t panel_step, s
     else
       std::memcpy(&sums[row][lane], out + row * out_step + lane * L::kWidth, Bytes);
   }
-  const T* first = a.values;
-  for (size_t k = 0; k < depth; ++k, panel += panel_step, first += a.depth_step) {
+  const T *first = a.values, *line = panel.values;
+  for (size_t k = 0; k < panel.depth; ++k, line += panel.step, first += a.depth_step) {
     typename L::Vector columns[L::kCount];
     QUERN_UNROLLED
-    for (size_t lane = 0; lane < L::kCount; ++lane) std::memcpy(&columns[lane], panel + lane * L::kWidth, Bytes);
+    for (size_t lane = 0; lane < L::kCount; ++lane) std::memcpy(&columns[lane], line + lane * L::kWidth, Bytes);
     QUERN_UNROLLED
     for (size_t row = 0; row < Rows; ++row) {
       const T value = first[row * a.row_step];
@@ -70,11 +70,10 @@ QUERN_INLINE void tile(const Strided<T>& a, const T* panel, size_t panel_step, s
 }
 
 template <typename T, size_t Bytes, size_t Rows, Term term, Start start>
-QUERN_INLINE void tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out,
-                        size_t out_step) {
+QUERN_INLINE void tiles(Strided<T> a, size_t rows, Panel<T> panel, T* out, size_t out_step) {
   for (; rows >= Rows; rows -= Rows, a.values += Rows * a.row_step, out += Rows * out_step)
-    tile<T, Bytes, Rows, term, start>(a, panel, panel_step, depth, out, out_step);
-  if constexpr (Rows > 1) tiles<T, Bytes, Rows / 2, term, start>(a, rows, panel, panel_step, depth, out, out_step);
+    tile<T, Bytes, Rows, term, start>(a, panel, out, out_step);
+  if constexpr (Rows > 1) tiles<T, Bytes, Rows / 2, term, start>(a, rows, panel, out, out_step);
 }
 
 template <typename T, size_t Bytes>
@@ -251,9 +250,8 @@ QUERN_INLINE void exponentials(double* values, size_t count) {
 // One set of functions per instruction set: the width of its vectors, and rows so that the sums fill its registers.
 #define QUERN_DENSE_SET(name, target, bytes, rows_at_once)                                                         \
   template <typename T, Term term, Start start>                                                                    \
-  target void name##_tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out,     \
-                           size_t out_step) {                                                                      \
-    tiles<T, bytes, rows_at_once, term, start>(a, rows, panel, panel_step, depth, out, out_step);                  \
+  target void name##_tiles(Strided<T> a, size_t rows, Panel<T> panel, T* out, size_t out_step) {                   \
+    tiles<T, bytes, rows_at_once, term, start>(a, rows, panel, out, out_step);                                     \
   }                                                                                                                \
   template <typename T>                                                                                            \
   target void name##_boxes(const T* low, const T* high, const T* least, const T* greatest, size_t depth, T* out) { \

@@ -25,14 +25,21 @@ struct Strided {
   size_t depth_step;
 };
 
+/// `depth` lines of kPanel<T> numbers, `step` apart.
+template <typename T>
+struct Panel {
+  const T* values;
+  size_t step;
+  size_t depth;
+};
+
 /**
  * Rows times one panel. A result's bits depend on its row and its column of the panel alone, not on the rows beside it.
- * `panel` has `depth` lines of kPanel<T> numbers, `panel_step` apart; `out` has a line per row, `out_step` apart.
+ * `out` has a line per row, `out_step` apart.
  */
 template <typename T>
 struct DenseKernels {
-  using Kernel = void (*)(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out,
-                          size_t out_step);
+  using Kernel = void (*)(Strided<T> a, size_t rows, Panel<T> panel, T* out, size_t out_step);
   /// out = sum over depth of a * panel.
   Kernel multiply;
   /// out += sum over depth of a * panel.

@@ -82,11 +82,10 @@ std::vector<uint32_t> Graph::search(const Rows& rows, const Query& query, size_t
         codes_, coded, at, [&](uint32_t place) { return links_.list(place, above); }, *walker);
   walker->met.begin(links_.size());
   const bool every = filter.all && rows.dead_count() == 0;
-  walk(
-      codes_, coded, at, effort, [&](uint32_t place) { return links_.list(place, 0); },
-      [&](uint32_t place) { links_.prefetch(place); },
-      [&](uint32_t place) { return every || (!rows.dead(order_[place]) && filter.allows(rows.id(order_[place]))); },
-      *walker);
+  const Level level{
+      [&](uint32_t place) { return links_.list(place, 0); }, [&](uint32_t place) { links_.prefetch(place); },
+      [&](uint32_t place) { return every || (!rows.dead(order_[place]) && filter.allows(rows.id(order_[place]))); }};
+  walk(codes_, coded, at, effort, level, *walker);
   std::ranges::sort(walker->found);
   std::vector<uint32_t> found;
   found.reserve(walker->found.size());

@@ -102,7 +102,7 @@ std::optional<Answer> VectorIndex::answer(const Query& query, const SearchOption
     if (found.size() > candidates_for(options.k)) found.resize(candidates_for(options.k));
     Best best(options.k);
     for (const Hit& hit : rescore(scoring_, rows, query, options.k, found)) best.offer(hit);
-    for (const Hit& hit : scan(scoring_, rows, query, options.k, options.filter, linked, true, answer.scanned))
+    for (const Hit& hit : scan(scoring_, rows, query, {options.k, options.filter, linked, true}, answer.scanned))
       best.offer(hit);
     answer.hits = best.take();
     if (answer.hits.size() >= std::min(options.k, allowed)) return answer;
@@ -110,7 +110,7 @@ std::optional<Answer> VectorIndex::answer(const Query& query, const SearchOption
     answer.plan = Plan::kScan;
   }
   if (allowed * (rows.shape().codes + rows.shape().exact) > most_bytes) return std::nullopt;
-  answer.hits = scan(scoring_, rows, query, options.k, options.filter, 0, options.exact, answer.scanned);
+  answer.hits = scan(scoring_, rows, query, {options.k, options.filter, 0, options.exact}, answer.scanned);
   return answer;
 }
 

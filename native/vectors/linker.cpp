@@ -79,12 +79,12 @@ void Linker::link(uint32_t place, Walker& walker) {
   const size_t shared = std::min(level, top) + 1;
   for (size_t below = shared; below-- > 0;) {
     walker.met.begin(links_.size());
-    walk(
-        codes_, query, at, effort_, [&](uint32_t next) { return read(next, below, copy); },
-        [&](uint32_t next) {
-          if (below == 0) links_.prefetch(next);
-        },
-        [](uint32_t) { return true; }, walker);
+    const Level around{[&](uint32_t next) { return read(next, below, copy); },
+                       [&](uint32_t next) {
+                         if (below == 0) links_.prefetch(next);
+                       },
+                       [](uint32_t) { return true; }};
+    walk(codes_, query, at, effort_, around, walker);
     std::ranges::sort(walker.found);
     at = walker.found.front();
     choose(walker.found, links_.room(1), chosen);

@@ -88,11 +88,11 @@ std::vector<Hit> rescore(const Scoring& scoring, const Rows& rows, const Query& 
   return best.take();
 }
 
-std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& query, size_t k, const Filter& filter,
-                      uint32_t first, bool exact, size_t& scanned) {
-  const bool estimated = scoring.coded() && !exact;
-  Best best(estimated ? candidates_for(k) : k);
-  each_row(rows, filter, first, [&](uint32_t row) {
+std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& query, const ScanOptions& options,
+                      size_t& scanned) {
+  const bool estimated = scoring.coded() && !options.exact;
+  Best best(estimated ? candidates_for(options.k) : options.k);
+  each_row(rows, options.filter, options.first, [&](uint32_t row) {
     ++scanned;
     const float score = estimated ? scoring.rough(query, rows, row) : scoring.score(query, rows, row);
     best.offer({score, rows.id(row), row});
@@ -101,7 +101,7 @@ std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& que
   if (!estimated) return hits;
   std::vector<uint32_t> found;
   for (const Hit& hit : hits) found.push_back(hit.row);
-  return rescore(scoring, rows, query, k, found);
+  return rescore(scoring, rows, query, options.k, found);
 }
 
 }  // namespace quern::vectors

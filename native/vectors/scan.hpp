@@ -57,9 +57,17 @@ struct Filter {
   size_t count() const;
 };
 
-/// The best `k` of the live rows from `first` on, exactly; adds the rows that were compared to `scanned`.
-std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& query, size_t k, const Filter& filter,
-                      uint32_t first, bool exact, size_t& scanned);
+/// Which rows a scan looks at.
+struct ScanOptions {
+  size_t k;  ///< how many are wanted
+  const Filter& filter;
+  uint32_t first = 0;  ///< the first row
+  bool exact = false;  ///< without estimates by codes
+};
+
+/// The best of the live rows; adds the rows that were compared to `scanned`.
+std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& query, const ScanOptions& options,
+                      size_t& scanned);
 
 /// The best `k` of some rows by their real scores.
 std::vector<Hit> rescore(const Scoring& scoring, const Rows& rows, const Query& query, size_t k,

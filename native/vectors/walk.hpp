@@ -91,20 +91,27 @@ Near descend(const Codes& rows, const CodedQuery& query, Near at, Read&& read, W
   return at;
 }
 
-/**
- * The way through one level: walker.found gets up to `effort` allowed places near the query. `read(place)` gives the
- * neighbours, `soon(place)` is told whose turn may come next.
- */
+/// What a walk through one level asks its caller.
 template <typename Read, typename Soon, typename Allowed>
-void walk(const Codes& rows, const CodedQuery& query, Near from, size_t effort, Read&& read, Soon&& soon,
-          Allowed&& allowed, Walker& walker) {
+struct Level {
+  Read read;        ///< (place): the neighbours
+  Soon soon;        ///< (place): is told whose turn may come next
+  Allowed allowed;  ///< (place): whether it may be found
+};
+template <typename Read, typename Soon, typename Allowed>
+Level(Read, Soon, Allowed) -> Level<Read, Soon, Allowed>;
+
+/// The way through one level: walker.found gets up to `effort` allowed places near the query.
+template <typename Read, typename Soon, typename Allowed>
+void walk(const Codes& rows, const CodedQuery& query, Near from, size_t effort, const Level<Read, Soon, Allowed>& level,
+          Walker& walker) {
   auto& met = walker.met;
   auto& ahead = walker.ahead;
   auto& found = walker.found;
   auto& fresh = walker.fresh;
   const auto& distances = walker.distances;
   const auto keep = [&](Near near) {
-    if (!allowed(place_of(near))) return;
+    if (!level.allowed(place_of(near))) return;
     if (found.size() == effort) {
       std::ranges::pop_heap(found);
       found.back() = near;
@@ -123,11 +130,11 @@ void walk(const Codes& rows, const CodedQuery& query, Near from, size_t effort, 
     ahead.pop_back();
     if (found.size() == effort && next > found.front()) break;
     fresh.clear();
-    for (const uint32_t place : read(place_of(next))) {
+    for (const uint32_t place : level.read(place_of(next))) {
       if (place == kNoPlace) break;
       if (met.first(place)) fresh.push_back(place);
     }
-    if (!ahead.empty()) soon(place_of(ahead.front()));
+    if (!ahead.empty()) level.soon(place_of(ahead.front()));
     walker.compare(rows, query);
     for (size_t i = 0; i < fresh.size(); ++i) {
       const Near near = near_of(distances[i], fresh[i]);

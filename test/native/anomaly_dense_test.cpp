@@ -64,13 +64,13 @@ TYPED_TEST(Dense, EveryNumberOfRowsIsTheDefinitionAndKeepsItsBits) {
   for (const Isa isa : sets()) {
     const auto& kernels = dense_kernels<T>(isa);
     std::vector<T> whole(kMostRows * kLanes);
-    kernels.multiply({a.data(), kDepth, 1}, kMostRows, panel.data(), kLanes, kDepth, whole.data(), kLanes);
+    kernels.multiply({a.data(), kDepth, 1}, kMostRows, {panel.data(), kLanes, kDepth}, whole.data(), kLanes);
     for (size_t rows = 1; rows <= kMostRows; ++rows) {
       std::vector<T> product(rows * kLanes), squares(rows * kLanes),
           sum(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(rows * kLanes));
-      kernels.multiply({a.data(), kDepth, 1}, rows, panel.data(), kLanes, kDepth, product.data(), kLanes);
-      kernels.distances({a.data(), kDepth, 1}, rows, panel.data(), kLanes, kDepth, squares.data(), kLanes);
-      kernels.add_product({a.data(), kDepth, 1}, rows, panel.data(), kLanes, kDepth, sum.data(), kLanes);
+      kernels.multiply({a.data(), kDepth, 1}, rows, {panel.data(), kLanes, kDepth}, product.data(), kLanes);
+      kernels.distances({a.data(), kDepth, 1}, rows, {panel.data(), kLanes, kDepth}, squares.data(), kLanes);
+      kernels.add_product({a.data(), kDepth, 1}, rows, {panel.data(), kLanes, kDepth}, sum.data(), kLanes);
       for (size_t i = 0; i < rows * kLanes; ++i) {
         double dot = 0, square = 0;
         for (size_t k = 0; k < kDepth; ++k) {
@@ -96,8 +96,8 @@ TYPED_TEST(Dense, ColumnsAreRowsOfTheTurnedTable) {
   for (size_t i = 0; i < a.size(); ++i) turned[i % kRows * kDepth + i / kRows] = a[i];
   std::vector<T> left(kRows * kLanes), right(kRows * kLanes);
   const auto& kernels = dense_kernels<T>();
-  kernels.multiply({a.data(), 1, kRows}, kRows, panel.data(), kLanes, kDepth, left.data(), kLanes);
-  kernels.multiply({turned.data(), kDepth, 1}, kRows, panel.data(), kLanes, kDepth, right.data(), kLanes);
+  kernels.multiply({a.data(), 1, kRows}, kRows, {panel.data(), kLanes, kDepth}, left.data(), kLanes);
+  kernels.multiply({turned.data(), kDepth, 1}, kRows, {panel.data(), kLanes, kDepth}, right.data(), kLanes);
   EXPECT_EQ(left, right);
 }
 
@@ -184,7 +184,7 @@ TEST(TrainingKernels, TheWayBackIsTheSlope) {
     const Normalisation by{scale.data(), shift.data(), mean.data(), inverse.data()};
     kernels.activate({normalised.data(), kRows, kWidth}, by, draws.data(), 13107, 1.25f, out.data());
     kernels.activate_back({gradient.data(), kRows, kWidth}, normalised.data(), out.data(), by, 1.25f,
-                          scale_gradient.data(), shift_gradient.data());
+                          {scale_gradient.data(), shift_gradient.data()});
     size_t kinks = 0;
     for (size_t i = 0; i < input.size(); i += 3) {
       std::vector<float> more = input, less = input;

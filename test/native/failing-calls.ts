@@ -112,9 +112,12 @@ async function coreCalls(missing: string): Promise<Calls> {
   const vectors = () => core.openVectorIndex({ dimensions: 2, metric: 'l2', storage: 'f32' });
   const texts = () => core.openTextIndex({ language: 'english' });
   const norm = { weight: Float32Array.of(1, 1), bias: new Float32Array(2) };
-  const shape = { width: 2, layers: 0, heads: 1, inner: 2, vocabulary: 4, positions: 4, types: 0, epsilon: 1e-5, firstPosition: 0 };
-  const weights = { words: new Float32Array(8), positions: new Float32Array(8), norm, layers: [], head: [] };
-  const encoder = () => core.openEncoder({ ...shape, activation: 'gelu' }, weights);
+  const dense = { inputs: 2, outputs: 2, weights: new Float32Array(4), bias: new Float32Array(2) };
+  const attention = { query: dense, key: dense, value: dense, output: dense, attentionNorm: norm };
+  const layers = [{ ...attention, up: dense, down: dense, outputNorm: norm }];
+  const shape = { width: 2, layers: 1, heads: 1, inner: 2, vocabulary: 4, positions: 4, types: 0, epsilon: 1e-5, firstPosition: 0 };
+  const weights = { words: new Float32Array(8), positions: new Float32Array(8), norm, layers, head: [] };
+  const encoder = core.openEncoder({ ...shape, activation: 'gelu' }, weights);
   return {
     'CoreAddon.install': [() => loose(core).install!(1)],
     'CoreAddon.limitReceiveBuffers': [() => core.limitReceiveBuffers(0, 1)],
@@ -130,8 +133,8 @@ async function coreCalls(missing: string): Promise<Calls> {
     'NativeVectorIndex.searchMany': [() => loose(vectors()).searchMany!(1), () => vectors().searchMany(Float32Array.of(1), 1)],
     ...(await indexCalls('NativeTextIndex', texts, missing)),
     'NativeTextIndex.terms': [() => loose(texts()).terms!(1)],
-    'NativeEncoder.run': [() => loose(encoder()).run!(1), () => encoder().run(Int32Array.of(9), Int32Array.of(1))],
-    'NativeEncoder.runNow': [() => encoder().runNow(Int32Array.of(9), Int32Array.of(1))],
+    'NativeEncoder.run': [() => loose(encoder).run!(1), () => encoder.run(Int32Array.of(9), Int32Array.of(1))],
+    'NativeEncoder.runNow': [() => encoder.runNow(Int32Array.of(9), Int32Array.of(1))],
   };
 }
 

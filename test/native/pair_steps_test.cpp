@@ -54,7 +54,7 @@ TEST(PairSteps, TakesTheLastOfTheGreatest) {
       const Table table(count);
       std::vector<double> values;
       for (size_t i = 0; i < count; ++i) values.push_back(table.leave[i] - table.gradient[i]);
-      expect_last(pair_steps(isa).greatest(table.gradient.data(), table.leave.data(), table.ranks.data(), count),
+      expect_last(pair_steps(isa).greatest({table.gradient.data(), table.leave.data(), table.ranks.data(), count}),
                   values, table.ranks);
     }
 }
@@ -87,8 +87,8 @@ TEST(PairSteps, PartnerGainsMostAndIsTheLast) {
           const double curvature = 2 - 2 * static_cast<double>(table.a[i]);
           gains.push_back(broken > 0 ? broken * broken / (curvature > 0 ? curvature : 1e-12) : -kInfinity);
         }
-        const Partner found = pair_steps(isa).partner(table.gradient.data(), table.leave.data(), table.ranks.data(),
-                                                      table.a.data(), grow, 1e-12, count);
+        const Partner found = pair_steps(isa).partner(
+            {table.gradient.data(), table.leave.data(), table.ranks.data(), count}, table.a.data(), grow, 1e-12);
         expect_last(found.gain, gains, table.ranks);
         EXPECT_EQ(found.greatest, greatest);
       }

@@ -48,7 +48,8 @@ Extreme greatest_lane(const typename Wide<Bytes>::Doubles& values, const typenam
 }
 
 template <size_t Bytes>
-Extreme greatest(const double* gradient, const double* leave, const double* ranks, size_t count) {
+Extreme greatest(const Choice& choice) {
+  const auto [gradient, leave, ranks, count] = choice;
   using W = Wide<Bytes>;
   typename W::Doubles most = typename W::Doubles{} - kInfinity, where = typename W::Doubles{} - 1;
   size_t i = 0;
@@ -76,8 +77,8 @@ void add(double* gradient, const float* a, const float* b, double by_a, double b
 }
 
 template <size_t Bytes>
-Partner partner(const double* gradient, const double* leave, const double* ranks, const float* entries, double grow,
-                double least_curvature, size_t count) {
+Partner partner(const Choice& choice, const float* entries, double grow, double least_curvature) {
+  const auto [gradient, leave, ranks, count] = choice;
   using W = Wide<Bytes>;
   const typename W::Doubles zero = {}, nothing = zero - kInfinity;
   typename W::Doubles most = nothing, gains = nothing, where = zero - 1;

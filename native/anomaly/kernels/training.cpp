@@ -65,8 +65,9 @@ QUERN_INLINE void activate_body(Batch x, const Normalisation& by, const uint16_t
 }
 
 QUERN_INLINE void activate_back_body(Batch gradient, const float* __restrict normalised, const float* __restrict out,
-                                     const Normalisation& by, float kept, float* __restrict scale_gradient,
-                                     float* __restrict shift_gradient) {
+                                     const Normalisation& by, float kept, const NormalisationGradient& gradients) {
+  float* __restrict scale_gradient = gradients.scale;
+  float* __restrict shift_gradient = gradients.shift;
   const size_t width = gradient.width;
   for (size_t k = 0; k < width; ++k) scale_gradient[k] = shift_gradient[k] = 0;
   for (size_t row = 0; row < gradient.rows; ++row) {
@@ -113,8 +114,8 @@ QUERN_INLINE void affine_body(Batch batch, const float* __restrict scale, const 
     activate_body(x, by, draws, dropped, kept, out);                                                                   \
   }                                                                                                                    \
   target void name##_activate_back(Batch gradient, const float* normalised, const float* out, const Normalisation& by, \
-                                   float kept, float* scale_gradient, float* shift_gradient) {                         \
-    activate_back_body(gradient, normalised, out, by, kept, scale_gradient, shift_gradient);                           \
+                                   float kept, const NormalisationGradient& gradients) {                               \
+    activate_back_body(gradient, normalised, out, by, kept, gradients);                                                \
   }                                                                                                                    \
   target void name##_column_sums(Batch batch, float* sums) {                                                           \
     sums_body(batch, sums);                                                                                            \

@@ -29,6 +29,12 @@ struct Normalisation {
   float* inverse;  ///< 1 / deviation of the batch
 };
 
+/// The gradients of what it learns.
+struct NormalisationGradient {
+  float* scale;
+  float* shift;
+};
+
 /// Loops over the numbers of a neural network that is trained. `width` and `count` are multiples of kPanel<float>.
 struct TrainingKernels {
   void (*adam)(float* weights, const float* gradient, float* means, float* squares, size_t count, AdamStep step);
@@ -38,7 +44,7 @@ struct TrainingKernels {
                    float* out);
   /// The gradient of activate() by its input, in place of that by its output, and those by scale and shift.
   void (*activate_back)(Batch gradient, const float* normalised, const float* out, const Normalisation& by, float kept,
-                        float* scale_gradient, float* shift_gradient);
+                        const NormalisationGradient& gradients);
   /// sums[column] = sum over rows.
   void (*column_sums)(Batch batch, float* sums);
   /// values = max(0, values * scale + shift), without the maximum where `linear`.

@@ -59,16 +59,17 @@ void attend(const Head& head) {
     const Tiles rows{tokens, (tokens + Set::kRows - 1) / Set::kRows};
     for (size_t tile = 0; tile < rows.count; ++tile) {
       const size_t at = rows.first(tile);
-      float_block<Set>(rows.first(tile + 1) - at, columns, keys + at, line, queries, kQueries, head.size, nullptr,
-                       false, scores + at * kQueries, kQueries);
+      float_block<Set>(
+          rows.first(tile + 1) - at, columns,
+          {keys + at, line, queries, kQueries, head.size, nullptr, false, scores + at * kQueries, kQueries});
     }
     exponentials<Set>(scores, tokens, columns, sums);
     const Tiles outs{count, (count + Set::kRows - 1) / Set::kRows};
     for (size_t tile = 0; tile < outs.count; ++tile) {
       const size_t at = outs.first(tile), end = outs.first(tile + 1);
       float* out = head.out + (first + at) * head.out_step;
-      float_block<Set>(end - at, head.size, scores + at, kQueries, head.values, head.step, tokens, nullptr, false, out,
-                       head.out_step);
+      float_block<Set>(end - at, head.size,
+                       {scores + at, kQueries, head.values, head.step, tokens, nullptr, false, out, head.out_step});
       for (size_t row = at; row < end; ++row, out += head.out_step)
         for (size_t i = 0; i < head.size; i += Set::kLanes)
           Set::store(out + i, Set::multiply(Set::load(out + i), Set::fill(sums[row])));

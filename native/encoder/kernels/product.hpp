@@ -25,30 +25,45 @@ struct Ahead {
   }
 };
 
-/**
- * `Rows` rows by `Vectors` registers of columns. Depth d of row r lies at rows[d * rows_step + r], of the columns at
- * weights + d * weights_step. Starts from `bias` (null: 0), and what is in `out` where `add`.
- */
+/// A product of some rows and columns. Depth d of row r lies at rows[d * rows_step + r], of the columns at
+/// weights + d * weights_step. Starts from `bias` (null: 0), and what is in `out` where `add`.
+struct FloatBlock {
+  const float* rows;
+  size_t rows_step;
+  const float* weights;
+  size_t weights_step;
+  size_t depth;
+  const float* bias;
+  bool add;
+  float* out;
+  size_t out_step;
+
+  /// The same of the columns from `column` on.
+  [[gnu::always_inline]] FloatBlock from(size_t column) const {
+    return {rows, rows_step,    weights + column, weights_step, depth, bias == nullptr ? nullptr : bias + column,
+            add,  out + column, out_step};
+  }
+};
+
+/// A block of `Rows` rows and `Vectors` registers of columns.
 template <class Set, size_t Rows, size_t Vectors>
-[[gnu::always_inline]] inline void float_tile(const float* rows, size_t rows_step, const float* weights,
-                                              size_t weights_step, size_t depth, const float* bias, bool add,
-                                              float* out, size_t out_step) {
+[[gnu::always_inline]] inline void float_tile(FloatBlock block) {
   using Floats = typename Set::Floats;
   Floats sums[Rows][Vectors];
 #pragma GCC unroll 16
   for (size_t v = 0; v < Vectors; ++v) {
-    const Floats start = bias == nullptr ? Set::fill(0.0f) : Set::load(bias + v * Set::kLanes);
+    const Floats start = block.bias == nullptr ? Set::fill(0.0f) : Set::load(block.bias + v * Set::kLanes);
 #pragma GCC unroll 16
     for (size_t r = 0; r < Rows; ++r)
-      sums[r][v] = add ? Set::add(start, Set::load(out + r * out_step + v * Set::kLanes)) : start;
+      sums[r][v] = block.add ? Set::add(start, Set::load(block.out + r * block.out_step + v * Set::kLanes)) : start;
   }
-  for (size_t d = 0; d < depth; ++d, rows += rows_step, weights += weights_step) {
+  for (size_t d = 0; d < block.depth; ++d, block.rows += block.rows_step, block.weights += block.weights_step) {
     Floats columns[Vectors];
 #pragma GCC unroll 16
-    for (size_t v = 0; v < Vectors; ++v) columns[v] = Set::load(weights + v * Set::kLanes);
+    for (size_t v = 0; v < Vectors; ++v) columns[v] = Set::load(block.weights + v * Set::kLanes);
 #pragma GCC unroll 16
     for (size_t r = 0; r < Rows; ++r) {
-      const Floats value = Set::fill(rows[r]);
+      const Floats value = Set::fill(block.rows[r]);
 #pragma GCC unroll 16
       for (size_t v = 0; v < Vectors; ++v) sums[r][v] = Set::multiply_add(value, columns[v], sums[r][v]);
     }
@@ -56,34 +71,26 @@ template <class Set, size_t Rows, size_t Vectors>
 #pragma GCC unroll 16
   for (size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
-    for (size_t v = 0; v < Vectors; ++v) Set::store(out + r * out_step + v * Set::kLanes, sums[r][v]);
+    for (size_t v = 0; v < Vectors; ++v) Set::store(block.out + r * block.out_step + v * Set::kLanes, sums[r][v]);
 }
 
-/// float_tile() of `columns` columns, a multiple of kLane.
+/// A block of `Rows` rows and `columns` columns, a multiple of kLane.
 template <class Set, size_t Rows>
-[[gnu::always_inline]] inline void float_columns(size_t columns, const float* rows, size_t rows_step,
-                                                 const float* weights, size_t weights_step, size_t depth,
-                                                 const float* bias, bool add, float* out, size_t out_step) {
+[[gnu::always_inline]] inline void float_columns(size_t columns, FloatBlock block) {
   constexpr size_t kWide = Set::kVectors * Set::kLanes;
   size_t column = 0;
-  for (; column + kWide <= columns; column += kWide)
-    float_tile<Set, Rows, Set::kVectors>(rows, rows_step, weights + column, weights_step, depth,
-                                         bias == nullptr ? nullptr : bias + column, add, out + column, out_step);
+  for (; column + kWide <= columns; column += kWide) float_tile<Set, Rows, Set::kVectors>(block.from(column));
   if constexpr (kWide > kLane)
-    if (column < columns)
-      float_tile<Set, Rows, kLane / Set::kLanes>(rows, rows_step, weights + column, weights_step, depth,
-                                                 bias == nullptr ? nullptr : bias + column, add, out + column,
-                                                 out_step);
+    if (column < columns) float_tile<Set, Rows, kLane / Set::kLanes>(block.from(column));
 }
 
-/// float_tile() of any number of rows up to `Most` and of columns that is a multiple of kLane.
+/// A block of any number of rows up to `Most` and of columns that is a multiple of kLane.
 template <class Set, size_t Most = Set::kRows>
-void float_block(size_t count, size_t columns, const float* rows, size_t rows_step, const float* weights,
-                 size_t weights_step, size_t depth, const float* bias, bool add, float* out, size_t out_step) {
-  if (count == Most)
-    float_columns<Set, Most>(columns, rows, rows_step, weights, weights_step, depth, bias, add, out, out_step);
+void float_block(size_t rows, size_t columns, const FloatBlock& block) {
+  if (rows == Most)
+    float_columns<Set, Most>(columns, block);
   else if constexpr (Most > 1)
-    float_block<Set, Most - 1>(count, columns, rows, rows_step, weights, weights_step, depth, bias, add, out, out_step);
+    float_block<Set, Most - 1>(rows, columns, block);
 }
 
 /// Tiles that go through a block of weights together, while both are in the second cache.
@@ -104,8 +111,8 @@ void multiply_floats(const FloatProduct& product) {
           const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
           const float* in = product.rows + first * product.depth + from * rows;
           float* out = results.values + first * results.step + panel * kPanel;
-          float_block<Set>(rows, kPanel, in, rows, weights, kPanel, depth, bias, results.add || from > 0, out,
-                           results.step);
+          float_block<Set>(rows, kPanel,
+                           {in, rows, weights, kPanel, depth, bias, results.add || from > 0, out, results.step});
           if (last) activate_panel<Set>(results.activation, out, rows, results.step);
         }
       }
@@ -128,14 +135,20 @@ template <class Each>
   }
 }
 
+/// Rows and a panel of weights over a part of their depth.
+struct ShortBlock {
+  const uint32_t* rows;
+  const int16_t* weights;
+  size_t pairs;
+};
+
 /// short_sums() of any number of rows up to `Most`, added to those in `sums` where `add`.
 template <class Set, size_t Most = Set::kRows>
-void short_block(size_t count, const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead, bool add,
-                 float* sums) {
+void short_block(size_t count, const ShortBlock& block, Ahead ahead, bool add, float* sums) {
   if (count == Most)
-    Set::template short_sums<Most>(rows, weights, pairs, ahead, add, sums);
+    Set::template short_sums<Most>(block.rows, block.weights, block.pairs, ahead, add, sums);
   else if constexpr (Most > 1)
-    short_block<Set, Most - 1>(count, rows, weights, pairs, ahead, add, sums);
+    short_block<Set, Most - 1>(count, block, ahead, add, sums);
 }
 
 /// Sums of one panel and any number of rows over the whole depth.
@@ -146,7 +159,7 @@ void sum_shorts(size_t rows, const uint32_t* in, const int16_t* weights, size_t 
   } else {
     constexpr size_t kBlock = kShortBlock / kPair;
     for (size_t pair = 0; pair < depth / kPair; pair += kBlock, ahead.next += kBlock * ahead.step)
-      short_block<Set>(rows, in + pair * rows, weights + pair * kPanel * kPair, kBlock, ahead, pair > 0, sums);
+      short_block<Set>(rows, {in + pair * rows, weights + pair * kPanel * kPair, kBlock}, ahead, pair > 0, sums);
   }
 }
 
