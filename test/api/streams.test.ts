@@ -4,15 +4,8 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { loadCore } from '../../native/loader.js';
 import { type Expected, expectations, type Scenario, scenarios } from '../support/scenario.js';
+import { samples } from '../support/stream-settings.js';
 import { tablesStage } from '../support/tables-stage.js';
-
-/** Numbers about 0 that look random and are always the same. */
-const noise = (seed: number): number => {
-  const value = Math.sin(seed * 12.9898) * 43758.5453;
-  return (value - Math.floor(value)) * 2 - 1;
-};
-const samples = (from: number, count: number): { a: number; b: number }[] =>
-  Array.from({ length: count }, (_, index) => ({ a: noise(from + index), b: 5 + noise(1000 + from + index) }));
 
 interface Result {
   index: number;
