@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import type { FetchRight } from '../../runtime/models/fetch/on-use.js';
-import { HELP_PROJECT } from '../../runtime/projects/built-in.js';
-import { MOST_NAMESPACES } from '../../runtime/tenants/limits.js';
+import { HELP_PROJECT } from '../../runtime/projects/cache.js';
 import type { NamespaceOwners } from '../../runtime/tenants/owners.js';
+import { MOST_NAMESPACES } from '../../runtime/tenants/tenants.js';
 import { Failure } from '../../schemas/errors.js';
 
 /** What somebody may do in a namespace: nothing, as if it were not there; see and ask its projects; change them too. */

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { ask, type TurnAsked } from '../../runtime/conversations/ask.js';
+import { beginTurn, type TurnAsked } from '../../runtime/conversations/ask.js';
 import type { Place } from '../../runtime/conversations/records.js';
 import { exportedAll, exportedJson, exportedMarkdown, fileNameOf } from '../../runtime/conversations/transfer/export.js';
-import { imported } from '../../runtime/conversations/transfer/import.js';
-import { isHelpProject } from '../../runtime/projects/built-in.js';
+import { importConversations } from '../../runtime/conversations/transfer/import.js';
+import { isHelpProject } from '../../runtime/projects/cache.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type PiecesReply, type Request, type StreamReply, type UploadedFile } from '../../schemas/endpoint.js';
 import type {
@@ -46,7 +46,7 @@ async function turn(runtime: Runtime, request: Request): Promise<StreamReply> {
   const active = request.header('x-active-project');
   const open: TurnAsked['open'] = (call, signal) =>
     isHelpProject(namespace, project) ? help.complete(call, active, signal) : chat.complete(call, signal);
-  const events = await ask(conversations, place, id, {
+  const events = await beginTurn(conversations, place, id, {
     request: body,
     clientId: request.header('idempotency-key') || body.client_id,
     signal: request.signal,
@@ -76,7 +76,7 @@ async function importFile(runtime: Runtime, request: Request): Promise<ImportRep
   const [file] = request.files as [UploadedFile];
   const addressOf = (conversation: string, id: string): string => `${addressOfFiles(place, conversation)}/${id}`;
   const parts = { records, place, signal: request.signal, parse: parseJsonInTurns, addressOf };
-  return imported(parts, createReadStream(file.path));
+  return importConversations(parts, createReadStream(file.path));
 }
 
 const addressOfFiles = ({ namespace, project }: Place, id: string): string =>

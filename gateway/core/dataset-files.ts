@@ -1,6 +1,6 @@
 import { quote } from '../../runtime/config/names.js';
+import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/library/datasets/contract.js';
 import type { AddedFile, Datasets } from '../../runtime/library/datasets/datasets.js';
-import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/library/datasets/limits.js';
 import { parseOverrides } from '../../runtime/library/datasets/overrides.js';
 import type { HashedFile, PagePictures } from '../../runtime/library/datasets/page-pictures.js';
 import type { Tasks } from '../../runtime/tasks/tasks.js';

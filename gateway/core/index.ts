@@ -1,4 +1,4 @@
-import { isHelpProject, refuseBuiltIn } from '../../runtime/projects/built-in.js';
+import { isHelpProject, refuseBuiltIn } from '../../runtime/projects/cache.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Request } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';

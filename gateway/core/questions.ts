@@ -1,4 +1,4 @@
-import { recallOf } from '../../runtime/library/questions/recall.js';
+import { recallOf } from '../../runtime/library/questions.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { ListQuery, NewQuestion, QuestionChange, RecallReply, RecallRequest } from '../../schemas/generated/core/questions.js';

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type OtlpSettings, otlpSettings } from '../../runtime/events/otlp/settings.js';
-import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import type { TlsFiles } from './tls.js';
 

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.js';
 import { type WaitingCall, WaitingCalls } from './agent/waiting.js';
 import type { ProjectMemory } from './memories.js';
 import { type ChatCall, chosenModel, openTurn, type PausedChat, resumeTurn, type TurnParts } from './open-turn.js';
-import { type ReplayWish, replayed } from './replay.js';
+import { type ReplayWish, replayTurn } from './replay.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
 import { trialOf } from './trial.js';
@@ -146,7 +146,11 @@ export class Chat {
     const loaded = projects.load(namespace, project);
     if (!events) throw new Failure('not_found', 'No events are kept here.');
     const history = (session: string): Promise<Message[]> => this.#sessions.read([namespace, project, session]);
-    return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open({ ...call, spent }, on, signal) }, id, wish);
+    return replayTurn(
+      { events, project: loaded, signal, history, open: (call, on) => this.#open({ ...call, spent }, on, signal) },
+      id,
+      wish,
+    );
   }
 
   /** What the project answers to a question on its settings, or on `config`; see `trialOf`. `spent` is told what it costs. Throws as `Projects.load` does. */

@@ -144,7 +144,7 @@ function isSystem(role: Message['role']): boolean {
  * The messages that a model gets: one system message of the prompts and of the system messages that open the request, because most chat
  * templates take no other; then the history; then the rest of the request. Without prompts and history the request stays as it is.
  */
-export function assemble(prompts: Prompts, history: readonly Message[], request: readonly Message[]): Message[] {
+export function assembleMessages(prompts: Prompts, history: readonly Message[], request: readonly Message[]): Message[] {
   const stays = prompts.system.length === 0 && prompts.first.length === 0 && history.length === 0;
   if (stays) return [...request];
   const texts = [...prompts.system];

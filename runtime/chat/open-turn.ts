@@ -16,20 +16,17 @@ import type { LoadedProject } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { Hit, Retrieval } from '../rag/contract.js';
 import { Agent, type AgentParts, type AgentState, isTooLong, MODEL_CALLS, newState } from './agent/agent.js';
-import { type ToolFields, TurnTools } from './agent/offer.js';
-import { openToolbox } from './agent/toolbox.js';
+import { openToolbox, type ToolFields, TurnTools } from './agent/turn-tools.js';
 import type { PausedTurn, WaitingCalls } from './agent/waiting.js';
-import { type AnswerFrame, framed } from './frame.js';
-import { isMemory, memoryText, memoryWish, type ProjectMemory, recalled, type TurnOwner, turnMemories } from './memories.js';
-import { assemble, conversationOf, MAX_TOOLS, offeredTools, type Prompts, renderPrompts, settingsOf } from './model-request.js';
-import { contextText, questionsOf, retrieve, serverContext, sourcesOf } from './passages.js';
+import { isMemory, memoryText, memoryWish, type ProjectMemory, recallMemories, type TurnOwner, turnMemories } from './memories.js';
+import { assembleMessages, conversationOf, MAX_TOOLS, offeredTools, type Prompts, renderPrompts, settingsOf } from './model-request.js';
+import { contextText, questionsOf, retrievePassages, serverContext, sourcesOf } from './passages.js';
 import type { ReplayOf } from './replay.js';
-import { answerSchema, schemaName } from './schema/answer-schema.js';
-import type { SchemaForm } from './schema/modes.js';
-import { structured } from './schema/structured.js';
+import { answerSchema, type SchemaForm, schemaName } from './schema/answer-schema.js';
+import { structuredProvider } from './schema/structured.js';
 import { checkSessionId, type Session } from './session.js';
 import type { Sessions } from './sessions.js';
-import { type ChatTurn, OpenTurn } from './turn.js';
+import { type AnswerFrame, type ChatTurn, OpenTurn, withFrame } from './turn.js';
 import { TurnRecord } from './turn-record.js';
 
 /** Failures that nobody outside can do anything about. */
@@ -110,19 +107,19 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
   const { spent } = call;
   const kept = { ...parts, spent, ...(call.unrecorded ? { events: undefined, memory: undefined } : {}) };
   const about = { request, sessionId, conversation: call.conversation, begunWith: call.begunWith, replayOf: replay?.of };
-  return opened(kept, about, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
+  return openWith(kept, about, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
     let opening: Message[] = [];
     let hits: readonly Hit[] = [];
     const completion = await openOrFailStream(model, request, async () => {
       const questions = retrieval ? questionsOf(project, model, request) : [];
       record?.asked(project, questions);
-      const found = retrieval ? await retrieve(retrieval, project, questions, signal) : [];
+      const found = retrieval ? await retrievePassages(retrieval, project, questions, signal) : [];
       record?.found(questions, found);
       const given = await serverContext(parts.tools, project, request, signal);
       const history = session ? await sessions.history(session) : (replay?.history ?? []);
       const wish = parts.memory && memoryWish(project, model, request);
       const owner = ownerOf(about);
-      const memories = wish ? await recalled(parts.memory!, project, wish, request, owner, history, signal) : [];
+      const memories = wish ? await recallMemories(parts.memory!, project, wish, request, owner, history, signal) : [];
       record?.recalled(memories);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
       const open = (): Promise<Completion> =>
@@ -130,7 +127,7 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
           hits = passages;
           const ofDocuments = passages.filter((hit) => !isMemory(hit));
           const system = [...prompts.system, ...given, ...contextText(ofDocuments), ...memoryText(passages.filter(isMemory))];
-          opening = assemble({ ...prompts, system }, history, request.messages);
+          opening = assembleMessages({ ...prompts, system }, history, request.messages);
           record?.opened(model, history.length, passages);
           return ask(opening, tools.fields('first'));
         });
@@ -145,14 +142,14 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
     });
     const agent = tools.ofServers.size > 0 ? agentOf(newState(opening), completion) : undefined;
     const answer = agent ?? completion;
-    return { completion: call.frame ? framed(answer, call.frame(hits)) : answer, agent, hits };
+    return { completion: call.frame ? withFrame(answer, call.frame(hits)) : answer, agent, hits };
   });
 }
 
 /** Goes on with a turn all of whose waiting calls are decided. Throws as `Chat.complete` does. */
 export function resumeTurn(parts: TurnParts, { state, decided }: PausedTurn<PausedChat>): Promise<ChatTurn> {
   const { request, sessionId, agent: done } = state;
-  return opened(parts, { request, sessionId: sessionId ?? undefined }, async ({ model, record, agentOf }) => {
+  return openWith(parts, { request, sessionId: sessionId ?? undefined }, async ({ model, record, agentOf }) => {
     record?.opened(model, 0, []);
     const agent = agentOf(done, undefined, decided);
     return { completion: agent, agent, hits: [] };
@@ -189,7 +186,7 @@ interface TurnAnswer {
 }
 
 /** Makes a turn of what `answer` opens; the session is released and the event ended whatever comes of it. */
-async function opened(parts: TurnParts, about: TurnAbout, answer: (at: TurnAtHand) => Promise<TurnAnswer>): Promise<ChatTurn> {
+async function openWith(parts: TurnParts, about: TurnAbout, answer: (at: TurnAtHand) => Promise<TurnAnswer>): Promise<ChatTurn> {
   const { project, signal, events } = parts;
   const record = events && new TurnRecord(events, { project, ...about, sessionId: about.sessionId ?? about.conversation });
   try {
@@ -212,7 +209,7 @@ async function turnOf(
   const { namespace, name } = project;
   const model = chosenModel(project, request.model);
   const form = await answerForm(project, request);
-  const provider = form ? structured(parts.provider(model), { ...form, held: parts.isHeld(model) }) : parts.provider(model);
+  const provider = form ? structuredProvider(parts.provider(model), { ...form, held: parts.isHeld(model) }) : parts.provider(model);
   const session = sessionId === undefined ? undefined : await sessions.use([namespace, name, sessionId], about.begunWith);
   const release = once(() => session && sessions.release(session));
   // An answer that nobody starts to read has no end of its own.
@@ -338,12 +335,12 @@ async function openOrFailStream(model: ModelConfig, { stream }: ChatRequest, ope
     return await open();
   } catch (failure) {
     if (!stream || !(failure instanceof Failure) || !BROKEN.has(failure.kind)) throw failure;
-    return { model: model.model, parts: failing(failure) };
+    return { model: model.model, parts: failingParts(failure) };
   }
 }
 
 // biome-ignore lint/correctness/useYield: it fails where the first part is due.
-async function* failing(failure: Failure): AsyncGenerator<CompletionPart, void, undefined> {
+async function* failingParts(failure: Failure): AsyncGenerator<CompletionPart, void, undefined> {
   throw failure;
 }
 

@@ -7,7 +7,7 @@ import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit, Question, Retrieval } from '../rag/contract.js';
 import { databaseOf, defaultOf, retrievalOf, topKOf } from '../rag/retrieval.js';
-import { fenced } from './agent/result-text.js';
+import { fenceResult } from './agent/tool-call.js';
 
 /** Passages of different questions that begin alike are the same passage. */
 const SAME_START = 200;
@@ -30,7 +30,7 @@ export function questionsOf(project: LoadedProject, model: ModelConfig, request:
     return [];
   }
   if ((database.retrieval_strategies ?? []).length === 0) return [];
-  const own = (request.rag_queries ?? []).map(asked).filter((text) => text !== '');
+  const own = (request.rag_queries ?? []).map(questionText).filter((text) => text !== '');
   const texts = own.length > 0 ? own : [lastQuestion(request.messages)].filter((text) => text !== '');
   return texts.map((text) => ({
     text,
@@ -44,17 +44,17 @@ export function questionsOf(project: LoadedProject, model: ModelConfig, request:
 /** What the user asked last, as it is searched for: at most 20,000 characters. */
 export function lastQuestion(messages: readonly Message[]): string {
   const content = messages.findLast((message) => message.role === 'user')?.content;
-  if (typeof content === 'string') return asked(content);
+  if (typeof content === 'string') return questionText(content);
   if (!Array.isArray(content)) return '';
-  return asked(content.map((part) => (part.type === 'text' ? (part.text ?? '').slice(0, MAX_QUESTION_CHARS) : '')).join('\n'));
+  return questionText(content.map((part) => (part.type === 'text' ? (part.text ?? '').slice(0, MAX_QUESTION_CHARS) : '')).join('\n'));
 }
 
-function asked(text: string): string {
+function questionText(text: string): string {
   return text.trimStart().slice(0, MAX_QUESTION_CHARS).trimEnd();
 }
 
 /** Asks all questions at the same time. One of several may fail; the only one may not. The best hits of all, each passage once. */
-export async function retrieve(
+export async function retrievePassages(
   retrieval: Retrieval,
   project: LoadedProject,
   questions: readonly Question[],
@@ -90,7 +90,7 @@ export function contextText(hits: readonly Hit[]): string[] {
       ...(page === undefined || page === null ? [] : [`page ${page}`]),
       `relevance ${hit.score.toFixed(3)}`,
     ].join(', ');
-    return passage(label, hit.text);
+    return fencePassage(label, hit.text);
   });
   return [['## Additional context', '### Passages from the documents of this project', ...blocks].join('\n\n')];
 }
@@ -106,13 +106,13 @@ export async function serverContext(
   const texts = await tools.read(project, wanted, signal);
   const blocks = wanted.map(({ server, resource, prompt }, index) => {
     const label = resource === undefined ? `prompt "${prompt}"` : `resource ${resource}`;
-    return passage(`${label} of server "${server}"`, fenced(texts[index]!, MAX_CONTEXT_CHARACTERS));
+    return fencePassage(`${label} of server "${server}"`, fenceResult(texts[index]!, MAX_CONTEXT_CHARACTERS));
   });
   return [['## Additional context', '### Given by tool servers of this project', ...blocks].join('\n\n')];
 }
 
 /** A text of strangers between marks. It must not end its own block and speak as the prompt. */
-export function passage(label: string, text: string): string {
+export function fencePassage(label: string, text: string): string {
   return `<passage>\n[${label}]\n${text.replaceAll('</passage', '<\\/passage')}\n</passage>`;
 }
 

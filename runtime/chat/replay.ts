@@ -56,7 +56,7 @@ export interface ReplayWish extends Omit<ReplayRequest, 'config'> {
 }
 
 /** Runs the turn of an event again, in no session, as the wish says, and compares. Throws `not_found`, `bad_request` (NotReplayable), `conflict` (NotRecorded). */
-export async function replayed(parts: ReplayParts, id: string, { config: given = 'recorded', model }: ReplayWish): Promise<ReplayReply> {
+export async function replayTurn(parts: ReplayParts, id: string, { config: given = 'recorded', model }: ReplayWish): Promise<ReplayReply> {
   const which = typeof given === 'string' ? given : 'current';
   const { events, project, signal } = parts;
   const record = await events.get(project.namespace, project.name, id);
@@ -83,7 +83,7 @@ export async function replayed(parts: ReplayParts, id: string, { config: given =
     if (signal.aborted || !(failure instanceof Failure)) throw failure;
     return { ...EMPTY_RUN, config_hash: events.hashOf(on.config), model: wanted.model ?? recorded.model, error: failure.message };
   });
-  return { config: which, recorded, replayed: again, differs: differences(recorded, again), notes };
+  return { config: which, recorded, replayed: again, differs: runDifferences(recorded, again), notes };
 }
 
 const EMPTY_RUN = {
@@ -173,6 +173,6 @@ const COMPARED: readonly [name: string, member: keyof Run][] = [
   ['status', 'status'],
 ];
 
-function differences(a: Run, b: Run): string[] {
+function runDifferences(a: Run, b: Run): string[] {
   return COMPARED.filter(([, member]) => !sameJson(a[member], b[member])).map(([name]) => name);
 }

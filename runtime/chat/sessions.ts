@@ -4,7 +4,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
 import type { SessionKey, SessionRecord, Store } from '../store/store.js';
 import { type CacheSize, type Clock, EXPIRY_MS, type PlacedTurn, Session, sizeOf, systemClock } from './session.js';
-import { Sweeper } from './sweeper.js';
+import { SessionSweeper } from './sweeper.js';
 
 /** A longer conversation has to start anew. */
 const MAX_TURNS = 100_000;
@@ -24,7 +24,7 @@ const PAGE = 256;
 export class Sessions {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #sweeper: Sweeper;
+  readonly #sweeper: SessionSweeper;
   /** By `nameOf(key)`, least recently used first. */
   readonly #live = new Map<string, Session>();
   readonly #cached: CacheSize = { characters: 0 };
@@ -37,7 +37,7 @@ export class Sessions {
     this.#clock = clock;
     const newest = { reverse: true, limit: 1 };
     this.#nextRun = 1 + Math.max(store.turns.keys(newest)[0]?.[0] ?? 0, store.trash.keys(newest)[0] ?? 0);
-    this.#sweeper = new Sweeper(store, clock, (key) => this.#expiredLive(key));
+    this.#sweeper = new SessionSweeper(store, clock, (key) => this.#expiredLive(key));
   }
 
   /**

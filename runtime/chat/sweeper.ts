@@ -10,7 +10,7 @@ const MAX_AHEAD_MS = 60_000;
 const PAGE = 256;
 
 /** Removes expired sessions, and the turns of deleted ones, in small portions in the background. */
-export class Sweeper {
+export class SessionSweeper {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #expiredLive: (key: SessionKey) => boolean | undefined;
@@ -28,13 +28,13 @@ export class Sweeper {
 
   /** Sweeps every minute. */
   start(): void {
-    this.#timer = setInterval(() => this.sweep().catch(report), INTERVAL_MS);
+    this.#timer = setInterval(() => this.sweep().catch(logFailure), INTERVAL_MS);
     this.#timer.unref();
   }
 
   /** Removes the turns of deleted sessions without anybody waiting for it. */
   emptyTrashSoon(): void {
-    this.#empty().catch(report);
+    this.#empty().catch(logFailure);
   }
 
   /** Ends the sweeping; waits for a portion under way. */
@@ -107,6 +107,6 @@ export class Sweeper {
   }
 }
 
-function report(error: unknown): void {
+function logFailure(error: unknown): void {
   log('warn', 'expired chat sessions could not be removed', { error });
 }

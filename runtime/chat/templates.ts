@@ -26,7 +26,7 @@ export function resolveText(text: string, variables: Variables, areRequired = tr
   for (const { name, defaultText, start, end } of variablesOf(text)) {
     const isLeft = !areRequired && defaultText === undefined && !hasValue(name, variables);
     out += text.slice(copied, start) + (isLeft ? text.slice(start, end) : insertedText(name, defaultText, variables));
-    if (out.length > MAX_TEXT_CHARACTERS) throw failed(`the text would have more than ${MAX_TEXT_CHARACTERS} characters.`);
+    if (out.length > MAX_TEXT_CHARACTERS) throw resolutionFailure(`the text would have more than ${MAX_TEXT_CHARACTERS} characters.`);
     copied = end;
   }
   return copied === 0 ? text : out + text.slice(copied);
@@ -79,11 +79,13 @@ const hasValue = (name: string, variables: Variables): boolean => Object.hasOwn(
 function insertedText(name: string, defaultText: string | undefined, variables: Variables): string {
   if (!hasValue(name, variables)) {
     if (defaultText !== undefined) return defaultText;
-    throw missing(name, variables);
+    throw missingVariable(name, variables);
   }
   const text = textOf(name, variables[name]);
   if (text.length > MAX_VALUE_CHARACTERS) {
-    throw failed(`the value of {{${name}}} has ${text.length} characters, which exceeds maximum length ${MAX_VALUE_CHARACTERS}.`);
+    throw resolutionFailure(
+      `the value of {{${name}}} has ${text.length} characters, which exceeds maximum length ${MAX_VALUE_CHARACTERS}.`,
+    );
   }
   return text;
 }
@@ -94,19 +96,19 @@ function textOf(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (value === null) return '';
   const type = Array.isArray(value) ? 'array (list)' : 'object (dict)';
-  throw failed(`the value of {{${name}}} has the unsupported type ${type}; give a string, number, boolean or null.`);
+  throw resolutionFailure(`the value of {{${name}}} has the unsupported type ${type}; give a string, number, boolean or null.`);
 }
 
-function missing(name: string, variables: Variables): Failure {
+function missingVariable(name: string, variables: Variables): Failure {
   const names = Object.keys(variables);
   const listed = names.slice(0, MAX_LISTED).map((one) => (one.length > 100 ? `${one.slice(0, 99)}…` : one));
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
   const available = names.length === 0 ? 'No variables are available' : `Available variables: ${listed.join(', ')}${more}`;
-  return failed(
+  return resolutionFailure(
     `the variable {{${name}}} has no value. ${available}. Add "${name}" to variables, or give a default: {{${name} | default text}}.`,
   );
 }
 
-function failed(reason: string): Failure {
+function resolutionFailure(reason: string): Failure {
   return new Failure('bad_request', `Template resolution failed: ${reason}`, { code: 'TemplateResolutionFailed' });
 }

@@ -15,7 +15,7 @@ const PASSAGE_CHARS = 1000;
 const PASSAGES = 20;
 
 /** Why a question cannot be asked of these settings; undefined where it can. */
-function complaint({ config }: LoadedProject, { database }: TrialQuestion): string | undefined {
+function whyNotAskable({ config }: LoadedProject, { database }: TrialQuestion): string | undefined {
   const known = (config.rag?.databases ?? []).map(({ name }) => name);
   if (database === undefined || known.includes(database)) return undefined;
   return `There is no database "${database}" in these settings; they have ${known.join(', ') || 'none'}.`;
@@ -39,7 +39,7 @@ export async function trialOf(
     passages: [],
     duration_ms: performance.now() - startedMs,
   });
-  const wrong = complaint(project, question);
+  const wrong = whyNotAskable(project, question);
   if (wrong !== undefined) return failed(wrong);
   try {
     const turn = await open({

@@ -10,7 +10,7 @@ import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit, Question } from '../rag/contract.js';
 import { databaseOf, retrievalOf, topKOf } from '../rag/retrieval.js';
-import type { CallAbout, CallRecord, MadeCall } from './agent/contract.js';
+import type { CallAbout, CallRecord, MadeCall } from './agent/tool-call.js';
 import { sourceOf } from './passages.js';
 
 /** Passages that the log shows the beginning of. */

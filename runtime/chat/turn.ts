@@ -12,6 +12,39 @@ import { sourcesFrame } from './passages.js';
 import type { Session } from './session.js';
 import type { TurnRecord } from './turn-record.js';
 
+/** Text that belongs to an answer and is not the model's: what stands before it and behind it. Empty text adds nothing. */
+export interface AnswerFrame {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A completion with its frame; of several choices the first gets it. */
+export function withFrame(completion: Pick<Completion, 'parts' | 'contextUsage'>, frame: AnswerFrame): typeof completion {
+  return {
+    // Other runtimes say it with the finish.
+    get contextUsage() {
+      return completion.contextUsage!;
+    },
+    parts: framedParts(completion.parts, frame),
+  };
+}
+
+async function* framedParts(
+  parts: AsyncIterable<CompletionPart>,
+  { before, after }: AnswerFrame,
+): AsyncGenerator<CompletionPart, void, undefined> {
+  let begun = false;
+  for await (const part of parts) {
+    const isFirst = (part.choice ?? 0) === 0;
+    if (isFirst && !begun && part.type !== 'progress') {
+      begun = true;
+      if (before !== '') yield { type: 'text', text: before };
+    }
+    if (isFirst && part.type === 'finish' && after !== '') yield { type: 'text', text: after };
+    yield part;
+  }
+}
+
 /** What a stream says when the model fails before it has said anything. */
 export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';
 
@@ -95,7 +128,7 @@ interface TurnEnds {
  * Passes an answer on and reports it when it is complete; of several choices the first, whose finish then comes last. Whoever leaves early, and an
  * answer that breaks off, leave nothing behind. Throws `model_failed` when the parts end without a finish.
  */
-async function* recorded(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
+async function* reportingParts(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
   const collectors: Collector[] = [];
   let finish: Finish | undefined;
   try {
@@ -170,7 +203,7 @@ export class OpenTurn implements ChatTurn {
   async body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>> {
     try {
       const parts = this.#parts(undefined);
-      const answers = await collectChoices(watch ? seen(parts, watch) : parts);
+      const answers = await collectChoices(watch ? watching(parts, watch) : parts);
       const answer = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
       const body = this.#ends.sources ? { ...answer, sources: this.#ends.sources } : answer;
       this.#ends.record?.answered(answer);
@@ -185,7 +218,7 @@ export class OpenTurn implements ChatTurn {
   frames(watcher?: TurnWatcher): AsyncIterable<string> {
     const completion = this.#completion;
     const parts = this.#parts(APOLOGY);
-    const frames = chunkFrames(watcher ? seen(parts, (part) => watcher.part(part)) : parts, {
+    const frames = chunkFrames(watcher ? watching(parts, (part) => watcher.part(part)) : parts, {
       ...this.#wire,
       // Other runtimes say it with the finish.
       get contextUsage() {
@@ -231,11 +264,11 @@ export class OpenTurn implements ChatTurn {
         throw failure;
       }
     };
-    return recorded(this.#answer, { ...this.#ends, emptyText, complete });
+    return reportingParts(this.#answer, { ...this.#ends, emptyText, complete });
   }
 }
 
-async function* seen<Part>(parts: AsyncIterable<Part>, watch: (part: Part) => void): AsyncGenerator<Part, void, undefined> {
+async function* watching<Part>(parts: AsyncIterable<Part>, watch: (part: Part) => void): AsyncGenerator<Part, void, undefined> {
   for await (const part of parts) {
     watch(part);
     yield part;

@@ -1,12 +1,35 @@
+import { type ConversationMessage } from '../store/records.js';
+import { Collector } from '../completions/collect.js';
+import { type CompletionPart } from '../completions/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message as ChatMessage } from '../../schemas/generated/common.js';
 import type { Message, MessageUsage } from '../../schemas/generated/core/conversations.js';
 import { isMemory } from '../chat/memories.js';
+import { sourceOf } from '../chat/passages.js';
 import type { ChatTurn, TurnWatcher } from '../chat/turn.js';
-import { Collector } from '../completions/collect.js';
-import type { CompletionPart } from '../completions/contract.js';
-import type { ConversationMessage } from '../store/store.js';
-import { type Citation, citationsOf } from './citations.js';
+import type { Hit } from '../rag/contract.js';
+
+/** One passage that an answer was made from. */
+export type Citation = NonNullable<Message['citations']>[number];
+
+/** What the model was given of documents, by the numbers that it was shown, with what a client needs to open each where it stands. */
+function citationsOf(hits: readonly Hit[]): Citation[] {
+  return hits.map((hit, at) => {
+    const { dataset } = hit.metadata;
+    const page = hit.metadata.page ?? hit.metadata.page_number;
+    return {
+      n: at + 1,
+      id: hit.id,
+      text: hit.text,
+      document: sourceOf(hit) ?? null,
+      file_hash: hit.documentHash || null,
+      dataset: typeof dataset === 'string' ? dataset : null,
+      page: typeof page === 'number' ? page : null,
+      score: hit.score,
+      metadata: hit.metadata,
+    };
+  });
+}
 
 type MadeCall = NonNullable<Message['made_calls']>[number];
 

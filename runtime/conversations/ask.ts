@@ -1,17 +1,17 @@
+import { type ConversationMessage } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message, TurnBegun, TurnRequest } from '../../schemas/generated/core/conversations.js';
 import type { ChatCall } from '../chat/chat.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { DONE } from '../completions/wire.js';
-import type { Batch, ConversationMessage } from '../store/store.js';
+import type { Batch } from '../store/store.js';
 import { GrowingAnswer } from './answer.js';
 import { type NewFile, putFiles, takeFiles } from './attachments.js';
-import { type Conversations, merged, touched } from './conversations.js';
+import { chatMessages, requestOf } from './branch.js';
+import { type Conversations, mergeSettings, touchedNow } from './conversations.js';
 import { messageId } from './ids.js';
-import { CONVERSATION_BYTES, MESSAGES_LIMIT, NAMED_TURNS, PREVIEW_CHARACTERS } from './limits.js';
-import { chatMessages, requestOf } from './prompt.js';
-import { type Head, type Place, shownHead } from './records.js';
-import { frame, RunningTurn } from './turn.js';
+import { CONVERSATION_BYTES, type Head, MESSAGES_LIMIT, NAMED_TURNS, type Place, PREVIEW_CHARACTERS, shownHead } from './records.js';
+import { eventFrame, RunningTurn } from './turn.js';
 
 /** Most characters of a title that is made of a question. */
 const TITLE_FROM_QUESTION = 60;
@@ -49,19 +49,19 @@ interface Plan {
  * Begins a turn: the question is on disk when this resolves to the events of the answer. Throws `conflict` where a turn is under way or the conversation is full, `bad_request` for a
  * request that fits no message, and what the store throws; what the model throws is told in the stream.
  */
-export async function ask(conversations: Conversations, place: Place, id: string, asked: TurnAsked): Promise<AsyncIterable<string>> {
+export async function beginTurn(conversations: Conversations, place: Place, id: string, asked: TurnAsked): Promise<AsyncIterable<string>> {
   const { records, running, locks } = conversations.shared;
   const { clientId } = asked;
   return locks.run(id, async () => {
     const before = records.head(place, id);
     const earlier = before.turns.find(([name]) => name === clientId);
-    if (earlier && clientId !== undefined) return again(conversations, before, earlier[1]);
+    if (earlier && clientId !== undefined) return repeatedEvents(conversations, before, earlier[1]);
     conversations.refuseRunning(id);
-    const plan = await planned(conversations, before, asked);
+    const plan = await planTurn(conversations, before, asked);
     await records.store.expect(EXPECTED_ANSWER_BYTES);
     let after!: Head;
     await records.store.write((batch) => {
-      after = grown(before, plan, clientId, putPlan(conversations, batch, id, plan));
+      after = grownHead(before, plan, clientId, putPlan(conversations, batch, id, plan));
       records.putHead(batch, place, before, after);
     });
     const turn = runningTurn(conversations, place, after, plan, asked);
@@ -96,7 +96,7 @@ function runningTurn(conversations: Conversations, place: Place, head: Head, pla
       }
       await conversations.update(place, id, (now, batch) => {
         bytes = records.putMessage(batch, id, one);
-        return touched({ ...now, bytes: now.bytes + bytes });
+        return touchedNow({ ...now, bytes: now.bytes + bytes });
       });
     },
     over: () => running.delete(id),
@@ -111,7 +111,7 @@ async function callOf(
   { request }: TurnAsked,
 ): Promise<ChatCall> {
   const { store } = conversations.shared.records;
-  const settings = merged(head.settings, request.settings ?? {});
+  const settings = mergeSettings(head.settings, request.settings ?? {});
   const { tools, tool_choice, mcp_context, user } = request;
   const before = plan.isContinued && plan.answer.content !== '' ? [...plan.path, { message: plan.answer }] : plan.path;
   return {
@@ -130,18 +130,18 @@ async function callOf(
 }
 
 /** What came of a turn that was asked before. */
-async function* again(conversations: Conversations, head: Head, answer: string): AsyncGenerator<string, void, undefined> {
+async function* repeatedEvents(conversations: Conversations, head: Head, answer: string): AsyncGenerator<string, void, undefined> {
   const { records, running } = conversations.shared;
   const turn = running.get(head.id);
   const isRunning = turn?.begun.assistant.id === answer;
   const { message } = records.message(head.id, answer);
   const begun: TurnBegun = isRunning ? turn.begun : { conversation: shownHead(head), assistant: { id: answer, parent: message.parent } };
-  yield frame('turn', begun);
-  yield frame('message', isRunning ? await turn.ended : message) + DONE;
+  yield eventFrame('turn', begun);
+  yield eventFrame('message', isRunning ? await turn.ended : message) + DONE;
 }
 
 /** What a request adds to the tree. */
-async function planned(conversations: Conversations, head: Head, asked: TurnAsked): Promise<Plan> {
+async function planTurn(conversations: Conversations, head: Head, asked: TurnAsked): Promise<Plan> {
   const { request } = asked;
   const { records } = conversations.shared;
   const { message, regenerate, continue: continued, tool_results: results } = request;
@@ -218,11 +218,11 @@ function putPlan({ shared: { records } }: Conversations, batch: Batch, id: strin
 }
 
 /** The conversation behind what a turn adds to it. */
-function grown(head: Head, { said, answer, isContinued }: Plan, clientId: string | undefined, bytes: number): Head {
+function grownHead(head: Head, { said, answer, isContinued }: Plan, clientId: string | undefined, bytes: number): Head {
   const question = said.find(({ role }) => role === 'user')?.content.trim();
   const more = said.length + (isContinued ? 0 : 1);
   const turns = clientId === undefined ? head.turns : [...head.turns, [clientId, answer.id] as const].slice(-NAMED_TURNS);
-  return touched({
+  return touchedNow({
     ...head,
     title: head.title === '' && question ? titleOf(question) : head.title,
     preview: question === undefined ? head.preview : question.slice(0, PREVIEW_CHARACTERS),
@@ -235,7 +235,7 @@ function grown(head: Head, { said, answer, isContinued }: Plan, clientId: string
 }
 
 /** A title made of a question: its first line, or as many words of it as have room. */
-export function titleOf(question: string): string {
+function titleOf(question: string): string {
   const line = question.slice(0, 1_000).split('\n', 1)[0]!.replaceAll(/\s+/g, ' ').trim();
   if (line.length <= TITLE_FROM_QUESTION) return line;
   const cut = line.slice(0, TITLE_FROM_QUESTION);

@@ -1,8 +1,9 @@
+import { type ConversationFile } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Attachment } from '../../schemas/generated/core/conversations.js';
 import { quote } from '../config/names.js';
 import { readDataUrl } from '../pictures/base64.js';
-import type { Batch, ConversationFile } from '../store/store.js';
+import type { Batch } from '../store/store.js';
 import { attachmentId } from './ids.js';
 
 /** Of one attachment. */
@@ -16,7 +17,7 @@ export interface NewFile {
 }
 
 /** The id of an attachment in the address that this server gave it. */
-export function attachmentIdOf(url: string): string | undefined {
+function attachmentIdOf(url: string): string | undefined {
   return url.length < 2_000 ? ID.exec(url)?.[1] : undefined;
 }
 

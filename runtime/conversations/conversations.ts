@@ -1,3 +1,4 @@
+import { type ConversationFile, type ConversationMessage } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
   Conversation,
@@ -13,12 +14,11 @@ import type {
 import { breathe } from '../base/loop.js';
 import { sizeOf } from '../chat/session.js';
 import { Locks } from '../projects/locks.js';
-import type { ConversationFile, ConversationMessage, Store } from '../store/store.js';
-import { branched } from './branch.js';
+import type { Store } from '../store/store.js';
+import { copyBranch } from './branch.js';
 import { seqOf } from './ids.js';
-import { CONVERSATIONS_LIMIT, PAGE_CHARACTERS } from './limits.js';
-import { ConversationRecords, type Head, newHead, type Place, shownHead } from './records.js';
-import { searched } from './search.js';
+import { CONVERSATIONS_LIMIT, ConversationRecords, type Head, newHead, PAGE_CHARACTERS, type Place, shownHead } from './records.js';
+import { searchConversations } from './search.js';
 import type { RunningTurn } from './turn.js';
 
 /** Projects as conversations need them; `Projects` is one. */
@@ -75,7 +75,7 @@ export class Conversations {
   async list(place: Place, { archived = false, limit = 50, cursor, search }: ListQuery): Promise<ConversationList> {
     const { records } = this.shared;
     const total = await records.count(place, archived);
-    if (search?.trim()) return { ...(await searched(records, place, { search, archived, limit, cursor })), total };
+    if (search?.trim()) return { ...(await searchConversations(records, place, { search, archived, limit, cursor })), total };
     const ids = records.ids(place, archived, cursor, limit);
     const conversations: Conversation[] = [];
     for (const { id } of ids) {
@@ -89,7 +89,7 @@ export class Conversations {
   /** Begins a conversation. Throws `conflict` where there are as many as there may be. */
   async create(place: Place, { title, settings }: CreateRequest): Promise<Conversation> {
     await this.expectRoom(place, 1);
-    const head = newHead(title ?? '', merged({}, settings ?? {}));
+    const head = newHead(title ?? '', mergeSettings({}, settings ?? {}));
     await this.shared.records.store.write((batch) => this.shared.records.putHead(batch, place, undefined, head));
     return shownHead(head);
   }
@@ -119,7 +119,7 @@ export class Conversations {
         ...(title === undefined ? {} : { title }),
         ...(pinned === undefined ? {} : { pinned }),
         ...(archived === undefined ? {} : { archived }),
-        ...(settings === undefined ? {} : { settings: merged(head.settings, settings) }),
+        ...(settings === undefined ? {} : { settings: mergeSettings(head.settings, settings) }),
         ...(current === undefined ? {} : { current }),
       };
     });
@@ -128,7 +128,7 @@ export class Conversations {
   /** A new conversation with what was said up to a message. Throws as `create` does. */
   async branch(place: Place, id: string, message: string): Promise<Conversation> {
     await this.expectRoom(place, 1);
-    return shownHead(await branched(this.shared.records, place, id, message));
+    return shownHead(await copyBranch(this.shared.records, place, id, message));
   }
 
   /** Deletes a conversation with all its messages; a turn under way is ended. */
@@ -175,7 +175,7 @@ export class Conversations {
         );
       edited = { ...before, message: { ...before.message, content, edited: true } };
       const bytes = records.putMessage(batch, id, edited) - sizeOf(before.message);
-      return touched({ ...head, bytes: Math.max(0, head.bytes + bytes) });
+      return touchedNow({ ...head, bytes: Math.max(0, head.bytes + bytes) });
     }).then(() => edited);
   }
 
@@ -191,7 +191,7 @@ export class Conversations {
       for (const file of files) if (!kept.has(file)) batch.remove('conversationFiles', [id, file]);
       const isShown = gone.some((one) => one.id === head.current);
       const bytes = gone.reduce((sum, one) => sum + sizeOf(one), 0);
-      return touched({
+      return touchedNow({
         ...head,
         messages: Math.max(0, head.messages - gone.length),
         bytes: Math.max(0, head.bytes - bytes),
@@ -252,12 +252,12 @@ export class Conversations {
 }
 
 /** A conversation that changed now. */
-export function touched(head: Head): Head {
+export function touchedNow(head: Head): Head {
   return { ...head, updatedMs: Math.max(Date.now(), head.updatedMs) };
 }
 
 /** Settings with those that another change gives; null takes one away. */
-export function merged(before: Settings, given: Settings): Settings {
+export function mergeSettings(before: Settings, given: Settings): Settings {
   return Object.fromEntries(
     Object.entries({ ...before, ...given }).filter(([, value]) => value !== null && value !== undefined),
   ) as Settings;

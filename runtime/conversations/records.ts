@@ -1,9 +1,25 @@
+import { type ConversationKey, type ConversationMessage, type ConversationRecord } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Conversation, Message, Settings } from '../../schemas/generated/core/conversations.js';
 import { breathe } from '../base/loop.js';
 import { quote } from '../config/names.js';
-import { Batch, type ConversationKey, type ConversationMessage, type ConversationRecord, type Store } from '../store/store.js';
+import { Batch, type Store } from '../store/store.js';
 import { conversationId, isConversationId, noConversation, noMessage, seqOf } from './ids.js';
+
+/** Conversations of one owner in a project. */
+export const CONVERSATIONS_LIMIT = 10_000;
+/** Messages of a conversation, those of all branches. */
+export const MESSAGES_LIMIT = 20_000;
+/** Messages and attachments of one conversation. */
+export const CONVERSATION_BYTES = 128 * 1024 * 1024;
+/** A page of messages ends behind so many characters. */
+export const PAGE_CHARACTERS = 4 * 1024 * 1024;
+/** Of a title. */
+export const TITLE_CHARACTERS = 200;
+/** Of the last question, in a list. */
+export const PREVIEW_CHARACTERS = 120;
+/** Turns whose names a conversation remembers. */
+export const NAMED_TURNS = 32;
 
 /** Records read or removed before other work gets its turn. */
 const PAGE = 64;

@@ -23,17 +23,17 @@ export interface FoundPage {
 }
 
 /** Letters without marks and case, so that `Äpfel` is found by `apfel`. */
-export function folded(text: string): string {
+function foldLetters(text: string): string {
   return (ASCII.test(text) ? text : text.normalize('NFD').replaceAll(/\p{M}/gu, '')).toLowerCase();
 }
 
 /** Looks through titles and texts for words, each of which a word there must begin with, all of them in one title or message. */
-export async function searched(
+export async function searchConversations(
   records: ConversationRecords,
   place: Place,
   asked: { search: string; archived: boolean; limit: number; cursor: string | undefined },
 ): Promise<FoundPage> {
-  const words = [...new Set(folded(asked.search).match(WORD) ?? [])].slice(0, MOST_WORDS);
+  const words = [...new Set(foldLetters(asked.search).match(WORD) ?? [])].slice(0, MOST_WORDS);
   const conversations: Conversation[] = [];
   if (words.length === 0) return { conversations, next: null };
   let left = LOOKED_THROUGH;
@@ -80,7 +80,7 @@ async function foundIn(
   const overlap = Math.max(...words.map((word) => word.length)) * 2;
   for (let from = 0; from < text.length && missing.size > 0; from += STRETCH) {
     const stretch = text.slice(Math.max(0, from - overlap), from + STRETCH);
-    const plain = folded(stretch);
+    const plain = foldLetters(stretch);
     for (const word of missing) {
       const at = placeOf(plain, word);
       if (at < 0) continue;
@@ -117,7 +117,7 @@ function originOf(text: string, length: number): number {
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (folded(text.slice(0, middle)).length < length) low = middle + 1;
+    if (foldLetters(text.slice(0, middle)).length < length) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,9 +1,9 @@
+import { type ConversationMessage } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message, TurnBegun } from '../../schemas/generated/core/conversations.js';
 import { log } from '../base/log.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { DONE } from '../completions/wire.js';
-import type { ConversationMessage } from '../store/store.js';
 import type { GrowingAnswer } from './answer.js';
 
 /** An answer that grows is written down this often, in milliseconds. */
@@ -69,10 +69,10 @@ export class RunningTurn {
   async *frames(): AsyncGenerator<string, void, undefined> {
     this.#isRead = true;
     try {
-      yield frame('turn', this.begun);
+      yield eventFrame('turn', this.begun);
       yield* this.#answer();
       const message = await this.#end();
-      yield frame('message', message) + DONE;
+      yield eventFrame('message', message) + DONE;
     } finally {
       // A client that leaves ends the loop here.
       await this.#end().catch((error: unknown) => log('warn', 'an answer could not be stored', { error }));
@@ -136,6 +136,6 @@ export class RunningTurn {
 }
 
 /** An event with a name. */
-export function frame(name: string, data: unknown): string {
+export function eventFrame(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -83,7 +83,7 @@ export class Catalogue {
 
 async function exampleIn(root: string, name: string): Promise<FoundExample | undefined> {
   const folder = join(root, name);
-  const text = await textOf(join(folder, MANIFEST), MAX_MANIFEST_BYTES).catch((cause: unknown) => warned(folder, cause));
+  const text = await textOf(join(folder, MANIFEST), MAX_MANIFEST_BYTES).catch((cause: unknown) => warnSkipped(folder, cause));
   if (text === null) return undefined;
   if (text === undefined) {
     const isExample = (await isFolder(join(folder, 'files'))) || findProjectFile(folder) !== null;
@@ -93,12 +93,12 @@ async function exampleIn(root: string, name: string): Promise<FoundExample | und
     const manifest = check<Manifest>('core/examples#Manifest', parseProjectFile(MANIFEST, text, `Example ${name}`).value, 'file');
     return { id: manifest.id ?? name, title: manifest.title ?? titleOf(name), root, folder, manifest };
   } catch (cause) {
-    warned(folder, cause);
+    warnSkipped(folder, cause);
     return undefined;
   }
 }
 
-function warned(folder: string, cause: unknown): null {
+function warnSkipped(folder: string, cause: unknown): null {
   log('warn', 'an example is left out: its manifest cannot be read', { folder, cause });
   return null;
 }

@@ -15,8 +15,8 @@ import type {
 import { isObject, type JsonObject } from '../base/json.js';
 import { invalidConfig } from '../config/problems.js';
 import { validateConfig } from '../config/validate.js';
+import { FILE_BYTES } from '../library/datasets/contract.js';
 import type { Datasets } from '../library/datasets/datasets.js';
-import { FILE_BYTES } from '../library/datasets/limits.js';
 import type { Projects } from '../projects/projects.js';
 import {
   BUILT_IN_EXAMPLES,
@@ -30,7 +30,7 @@ import {
   shownDatasets,
   shownExample,
 } from './catalogue.js';
-import { copied, type PlainFile, takeIn } from './plain-file.js';
+import { copyFileIn, type PlainFile, takeIn } from './plain-file.js';
 
 /** Parts of a `rag` section whose things an import adds where the project lacks their names. */
 const MERGED = ['databases', 'data_processing_strategies'] as const;
@@ -72,7 +72,7 @@ export class Examples {
     for (const file of files) {
       const target = join(directory, ...file.place);
       await mkdir(dirname(target), { recursive: true });
-      await copied(file, target);
+      await copyFileIn(file, target);
     }
     return this.#fill(namespace, name, wanted, process);
   }

@@ -78,7 +78,7 @@ async function walkThrough(folder: string, above: readonly string[], walk: Walk)
     const path = join(folder, entry.name);
     const names = [...above, entry.name];
     if (entry.isDirectory()) await walkThrough(path, names, walk);
-    else if (entry.isFile() && walk.patterns.some((parts) => matches(parts, names)))
+    else if (entry.isFile() && walk.patterns.some((parts) => matchesParts(parts, names)))
       walk.found.push({ path, name: entry.name, sizeBytes: (await lstat(path)).size });
   }
 }
@@ -100,7 +100,7 @@ function alternativesOf(glob: string, parts: readonly string[]): string[][] {
 }
 
 /** Whether a path has the form of a pattern, in at most (parts of the pattern) x (parts of the path) comparisons. */
-function matches(parts: readonly string[], names: readonly string[]): boolean {
+function matchesParts(parts: readonly string[], names: readonly string[]): boolean {
   // Whether what was seen of the pattern covers the first `n` names.
   let covers = names.map(() => false);
   covers = [true, ...covers];

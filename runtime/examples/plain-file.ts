@@ -21,16 +21,16 @@ export async function plainFile(path: string): Promise<PlainFile | undefined> {
 }
 
 /** Copies a file as if it had been sent. Throws `bad_request` for one that has meanwhile become a link, a device or longer. */
-export async function copied(file: PlainFile, target: string): Promise<UploadedFile> {
+export async function copyFileIn(file: PlainFile, target: string): Promise<UploadedFile> {
   const { path, name, sizeBytes } = file;
   const hash = createHash('sha256');
   // A pipe without a writer would wait for one.
   const source = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause: unknown) => {
-    throw changed(file, cause);
+    throw changedFailure(file, cause);
   });
   try {
     const stats = await source.stat();
-    if (!stats.isFile() || stats.size !== sizeBytes) throw changed(file);
+    if (!stats.isFile() || stats.size !== sizeBytes) throw changedFailure(file);
     const out = await open(target, 'w', 0o600);
     try {
       // No further than it was: it may be growing.
@@ -50,7 +50,7 @@ export async function copied(file: PlainFile, target: string): Promise<UploadedF
   return { field: 'file', name, mimeType: '', path: target, sizeBytes, sha256: hash.digest('hex') };
 }
 
-function changed({ name }: PlainFile, cause?: unknown): Failure {
+function changedFailure({ name }: PlainFile, cause?: unknown): Failure {
   return new Failure('bad_request', `The file ${JSON.stringify(name)} changed while it was read. Try again.`, { cause });
 }
 
@@ -67,7 +67,7 @@ export async function takeIn(datasets: Datasets, { namespace, project, dataset }
   const together: string[] = [];
   try {
     for (const file of files) {
-      const upload = await copied(file, join(folder, 'file'));
+      const upload = await copyFileIn(file, join(folder, 'file'));
       together.push(upload.sha256);
       await datasets.add(namespace, project, dataset, upload, together);
     }

@@ -64,11 +64,11 @@ export async function findingsOf(parts: FindingsParts, namespace: string, name: 
     await parts.projects.parsing(namespace, name);
     project = parts.projects.load(namespace, name);
   } catch (failure) {
-    return { problems: [saying(failure)], facts: [] };
+    return { problems: [failureMessage(failure)], facts: [] };
   }
   const datasets = (await parts.datasets.list(namespace, name, { details: true }).catch(() => undefined))?.datasets ?? [];
   const rules = [
-    named(project),
+    nameProblems(project),
     ...(await Promise.all([
       modelProblems(project, parts.places),
       embedderProblems(project, parts.places),
@@ -77,12 +77,12 @@ export async function findingsOf(parts: FindingsParts, namespace: string, name: 
       failuresOf(project, parts.events),
     ])),
   ];
-  const problems = [...new Set(rules.flat().map((text) => cut(text)))];
+  const problems = [...new Set(rules.flat().map((text) => cutText(text)))];
   return { problems: problems.slice(0, MAX_FINDINGS), facts: factsOf(project, datasets) };
 }
 
 /** Names in the file that point at nothing, and settings without effect. */
-function named(project: LoadedProject): string[] {
+function nameProblems(project: LoadedProject): string[] {
   const { validationError } = project;
   return validationError === null ? [] : [`The project file is not in order: ${validationError}`];
 }
@@ -93,7 +93,7 @@ async function modelProblems({ config }: LoadedProject, places: ModelPlaces | un
   const problems: string[] = [];
   for (const model of models.slice(0, MAX_LOOKED_FOR)) {
     const failure = await modelFailure(model, places);
-    if (failure !== undefined) problems.push(`Model ${quote(model.name)}: ${missing(model.model, failure)}`);
+    if (failure !== undefined) problems.push(`Model ${quote(model.name)}: ${whyUnusable(model.model, failure)}`);
   }
   return problems;
 }
@@ -120,7 +120,7 @@ async function embedderProblems({ config }: LoadedProject, places: ModelPlaces |
     // Such a name is looked up among the models of the project first.
     if (config.runtime.models.some(({ name }) => name === model)) continue;
     await findEncoder(model, 'embedding', null, places).catch((failure: unknown) => {
-      problems.push(`Database ${quote(database)} cannot embed texts: ${missing(model, failure)}`);
+      problems.push(`Database ${quote(database)} cannot embed texts: ${whyUnusable(model, failure)}`);
     });
   }
   return problems;
@@ -145,7 +145,7 @@ function datasetProblems(datasets: readonly DatasetItem[]): string[] {
     const unread = files.filter(({ chunk_count: chunks }) => chunks === 0);
     if (files.length === 0) problems.push(`Dataset ${quote(name)} has no documents: upload some, then process it.`);
     else if (unread.length > 0) {
-      const names = listed(unread.map(({ original_file_name }) => original_file_name));
+      const names = listNames(unread.map(({ original_file_name }) => original_file_name));
       problems.push(`Dataset ${quote(name)}: nothing of ${names} is in its database yet. Process the dataset.`);
     }
   }
@@ -183,37 +183,39 @@ function factsOf({ namespace, name, config }: LoadedProject, datasets: readonly 
   const facts = [`The project is ${namespace}/${name}.`];
   if (models.length > 0) {
     const texts = models.map((model) => `${model.name} (${model.provider}: ${model.model})`);
-    facts.push(`Its models are ${listed(texts)}; the default is ${chosen?.name ?? 'none'}.`);
+    facts.push(`Its models are ${listNames(texts)}; the default is ${chosen?.name ?? 'none'}.`);
   }
   const databases = config.rag?.databases ?? [];
-  if (databases.length > 0) facts.push(`Its databases are ${listed(databases.map((one) => `${one.name} (${one.type})`))}.`);
+  if (databases.length > 0) facts.push(`Its databases are ${listNames(databases.map((one) => `${one.name} (${one.type})`))}.`);
   const unused = databases.filter((one) => !datasets.some(({ database }) => database === one.name));
-  if (unused.length > 0) facts.push(`No dataset goes into ${listed(unused.map((one) => one.name))}.`);
+  if (unused.length > 0) facts.push(`No dataset goes into ${listNames(unused.map((one) => one.name))}.`);
   for (const { name: dataset, database, details } of datasets.slice(0, MAX_NAMES)) {
     const files = details?.files_metadata ?? [];
     const chunks = files.reduce((sum, { chunk_count: count = 0 }) => sum + count, 0);
     facts.push(`Dataset ${dataset} has ${files.length} documents and ${chunks} passages in database ${database}.`);
   }
   const servers = config.mcp?.servers ?? [];
-  if (servers.length > 0) facts.push(`Its tool servers are ${listed(servers.map((one) => one.name))}.`);
-  return facts.map((text) => cut(text));
+  if (servers.length > 0) facts.push(`Its tool servers are ${listNames(servers.map((one) => one.name))}.`);
+  return facts.map((text) => cutText(text));
 }
 
-function listed(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const rest = names.length - MAX_NAMES;
   return names.slice(0, MAX_NAMES).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-function cut(text: string, most: number = MAX_CHARS): string {
+function cutText(text: string, most: number = MAX_CHARS): string {
   return text.length > most ? `${text.slice(0, most - 3)}...` : text;
 }
 
 /** What keeps a model from being used; one that is not here in few words. */
-function missing(model: string, failure: unknown): string {
+function whyUnusable(model: string, failure: unknown): string {
   const isAbsent = failure instanceof Failure && failure.kind === 'not_found';
-  return isAbsent ? `${cut(model, MAX_NAME_CHARS)} is not on this machine: ${howToFetch(cut(model, MAX_NAME_CHARS))}.` : saying(failure);
+  return isAbsent
+    ? `${cutText(model, MAX_NAME_CHARS)} is not on this machine: ${howToFetch(cutText(model, MAX_NAME_CHARS))}.`
+    : failureMessage(failure);
 }
 
-function saying(failure: unknown): string {
+function failureMessage(failure: unknown): string {
   return failure instanceof Failure ? failure.message : 'it cannot be read; the log of the daemon says why.';
 }

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import type { Message } from '../../schemas/generated/common.js';
@@ -5,16 +7,27 @@ import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { HealthSeed } from '../../schemas/generated/core/system.js';
 import { log } from '../base/log.js';
 import type { Chat, ChatCall } from '../chat/chat.js';
-import { lastQuestion } from '../chat/passages.js';
+import { lastQuestion, sourceOf } from '../chat/passages.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { isName } from '../config/names.js';
-import { takeIn } from '../examples/plain-file.js';
-import { HELP_PROJECT, isHelpProject } from '../projects/built-in.js';
+import { type PlainFile, plainFile, takeIn } from '../examples/plain-file.js';
+import { HELP_PROJECT, isHelpProject } from '../projects/cache.js';
+import type { Hit } from '../rag/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
-import { citations } from './citations.js';
 import { type Findings, type FindingsParts, findingsOf } from './findings.js';
-import { helpPages } from './pages.js';
 import { PAGES, placeHelpProject } from './project.js';
+
+/** The folder of this program: `docs` and `README.md` lie in it. */
+const PROGRAM = join(import.meta.dirname, '../../..');
+
+/** Pages of measurements: their many words would be found before what explains a thing. */
+const FIGURES = ['benchmarks.md'];
+
+/** Pages that an answer names. */
+const MAX_PAGES = 3;
+const MAX_EXCERPT_CHARS = 240;
+/** Shorter words say little of what a sentence is about. */
+const LEAST_WORD_CHARS = 4;
 
 /** A first question waits so long for the pages. */
 const READY_LIMIT_MS = 10_000;
@@ -149,4 +162,47 @@ function contextOf({ problems, facts }: Findings, activeProject: string | undefi
   const lines = [...facts, ...problems];
   if (!activeProject || lines.length === 0) return undefined;
   return { role: 'system', content: `### The project that the user works on\n\n${lines.join('\n')}` };
+}
+
+/** The pages that explain this program: its README and what lies directly in `docs`, by name. None where the program came without them. */
+export async function helpPages(program: string = PROGRAM): Promise<PlainFile[]> {
+  const docs = join(program, 'docs');
+  const names = (await readdir(docs).catch(() => [] as string[])).filter((name) => name.endsWith('.md') && !FIGURES.includes(name)).sort();
+  const paths = [join(program, 'README.md'), ...names.map((name) => join(docs, name))];
+  const pages = await Promise.all(paths.map(plainFile));
+  return pages.filter((page) => page !== undefined);
+}
+
+/** What stands behind an answer: the pages that it is made from, the best first, each with what comes nearest to the question. Empty without passages. */
+export function citations(hits: readonly Hit[], question: string): string {
+  const asked = wordsOf(question);
+  const pages = new Map<string, string>();
+  for (const hit of hits) {
+    const page = sourceOf(hit);
+    if (page !== undefined && !pages.has(page) && pages.size < MAX_PAGES) pages.set(page, nearestSentence(hit.text, asked));
+  }
+  const lines = [...pages].map(([page, text]) => `- ${page === 'README.md' ? page : `docs/${page}`}: ${text}`);
+  return lines.length === 0 ? '' : `\n\nSources:\n${lines.join('\n')}`;
+}
+
+/** The sentence or line of a passage that shares most words with the question; of several the longest. */
+function nearestSentence(text: string, asked: ReadonlySet<string>): string {
+  const rated = sentencesOf(text).map((sentence) => ({
+    sentence,
+    shared: [...wordsOf(sentence)].filter((word) => asked.has(word)).length,
+  }));
+  const [best] = rated.sort((a, b) => b.shared - a.shared || b.sentence.length - a.sentence.length);
+  const { sentence } = best ?? { sentence: '' };
+  return sentence.length > MAX_EXCERPT_CHARS ? `${sentence.slice(0, MAX_EXCERPT_CHARS - 3)}...` : sentence;
+}
+
+/** Sentences of Markdown; a row of a table, a heading and an item of a list are one each. */
+function sentencesOf(text: string): string[] {
+  const lines = text.replaceAll(/\n(?![\n|#*`-]|\d+\.)/g, ' ').split('\n');
+  const sentences = lines.flatMap((line) => (line.startsWith('|') ? [line] : line.split(/(?<=[.!?]) (?=\p{Lu})/u)));
+  return sentences.map((one) => one.replaceAll(/\s+/g, ' ').trim()).filter((one) => one !== '');
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set((text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? []).filter((word) => word.length >= LEAST_WORD_CHARS));
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import { NEW_PROJECT_FILE } from '../config/project-file.js';
-import { builtInRoot, HELP_PROJECT } from '../projects/built-in.js';
+import { builtInRoot, HELP_PROJECT } from '../projects/cache.js';
 
 /** The dataset that holds the pages. */
 export const PAGES = 'pages';

@@ -4,7 +4,7 @@ import { quote } from '../config/names.js';
 import type { MemoryRecord, NewMemory, Provenance } from './contract.js';
 
 /** Bytes of a whole record as JSON. */
-export const MOST_RECORD_BYTES = 262_144;
+const MOST_RECORD_BYTES = 262_144;
 /** Characters of a text that is made of data, and of one that is given. */
 const MOST_MADE_CHARACTERS = 4_096;
 const MOST_TEXT_CHARACTERS = 65_536;
@@ -25,7 +25,7 @@ export function isMemoryId(id: string): boolean {
   return UUID.test(id);
 }
 
-function refused(member: string, rule: string, given: unknown): Failure {
+function refusedMember(member: string, rule: string, given: unknown): Failure {
   const msg = `${member} ${rule}`;
   return new Failure('invalid', `A memory's ${msg}, got ${quote(given)}.`, {
     errors: [{ type: 'memory_value', loc: [member], msg, input: typeof given === 'number' ? String(given) : quote(given) }],
@@ -34,7 +34,7 @@ function refused(member: string, rule: string, given: unknown): Failure {
 
 function checkNumber(member: string, value: number | undefined, least: number, most: number): void {
   if (value !== undefined && !(typeof value === 'number' && value >= least && value <= most))
-    throw refused(member, `must be a number from ${least} to ${most}`, value);
+    throw refusedMember(member, `must be a number from ${least} to ${most}`, value);
 }
 
 /** Numbers beyond those that a computer has, such as 1e400, are read as infinite, and JSON cannot tell them. Linear. */
@@ -42,7 +42,7 @@ function checkFinite(member: string, given: unknown): void {
   const left = [given];
   while (left.length > 0) {
     const value = left.pop();
-    if (typeof value === 'number' && !Number.isFinite(value)) throw refused(member, 'must have numbers up to 1.8e308', value);
+    if (typeof value === 'number' && !Number.isFinite(value)) throw refusedMember(member, 'must have numbers up to 1.8e308', value);
     if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) left.push(one);
   }
 }
@@ -51,21 +51,21 @@ function checkFinite(member: string, given: unknown): void {
 function checkName(member: string, value: string | undefined, most: number): void {
   if (value === undefined) return;
   if (typeof value === 'string' && value.length > 0 && value.length <= most && !UNFIT.test(value)) return;
-  throw refused(member, `must be a text of 1 to ${most} characters, none of them a control character`, value);
+  throw refusedMember(member, `must be a text of 1 to ${most} characters, none of them a control character`, value);
 }
 
 /** Checks a moment in milliseconds since 1970; throws `invalid`. */
 export function checkTime(member: string, ms: number | undefined, nowMs: number): void {
   if (ms === undefined || (ms >= EARLIEST_MS && ms <= nowMs + MOST_AHEAD_MS)) return;
   const shown = Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : ms;
-  throw refused(member, 'must be a moment from the year 1 to a hundred years from now', shown);
+  throw refusedMember(member, 'must be a moment from the year 1 to a hundred years from now', shown);
 }
 
 /** Checks a record as it is given, and fills in what is absent. Throws `invalid` and `too_large` (RecordTooLarge). */
 export function checkedMemory(given: NewMemory, nowMs: number): Omit<MemoryRecord, 'seq' | 'addedMs' | 'kinds'> {
   const { id = randomUUID(), type, data, place, who, tags, series, node, edge, confidence, hash, provenance, supersededBy } = given;
-  if (!isMemoryId(id)) throw refused('id', 'must be a UUID in lower case', id);
-  if (data === undefined) throw refused('data', 'must be a JSON value', undefined);
+  if (!isMemoryId(id)) throw refusedMember('id', 'must be a UUID in lower case', id);
+  if (data === undefined) throw refusedMember('data', 'must be a JSON value', undefined);
   checkFinite('data', data);
   checkFinite('metadata', given.metadata);
   const timeMs = given.timeMs === undefined ? nowMs : Math.round(given.timeMs);
@@ -78,8 +78,8 @@ export function checkedMemory(given: NewMemory, nowMs: number): Omit<MemoryRecor
   checkName('series', series, 128);
   checkName('hash', hash, 64);
   if (supersededBy !== undefined && !isMemoryId(supersededBy))
-    throw refused('superseded_by', 'must be the UUID of a memory in lower case', supersededBy);
-  if ((tags?.length ?? 0) > MOST_TAGS) throw refused('tags', `may have ${MOST_TAGS} entries at most`, tags!.length);
+    throw refusedMember('superseded_by', 'must be the UUID of a memory in lower case', supersededBy);
+  if ((tags?.length ?? 0) > MOST_TAGS) throw refusedMember('tags', `may have ${MOST_TAGS} entries at most`, tags!.length);
   for (const tag of tags ?? []) checkName('tags', tag, 64);
   checkGraph(given);
   checkProvenance(provenance);
@@ -101,9 +101,9 @@ export function checkedMemory(given: NewMemory, nowMs: number): Omit<MemoryRecor
 }
 
 function checkGraph({ type, node, edge }: NewMemory): void {
-  if (type === 'node' && !node) throw refused('data', "of a node must have a 'name'", node);
-  if (type === 'edge' && !edge) throw refused('data', "of an edge must have 'from' and 'to'", edge);
-  if ((node && type !== 'node') || (edge && type !== 'edge' && type !== 'fact')) throw refused('type', 'must fit what it has', type);
+  if (type === 'node' && !node) throw refusedMember('data', "of a node must have a 'name'", node);
+  if (type === 'edge' && !edge) throw refusedMember('data', "of an edge must have 'from' and 'to'", edge);
+  if ((node && type !== 'node') || (edge && type !== 'edge' && type !== 'fact')) throw refusedMember('type', 'must fit what it has', type);
   checkName('name', node?.name, 256);
   checkName('from', edge?.from, 256);
   checkName('to', edge?.to, 256);
@@ -115,9 +115,9 @@ function checkProvenance({ message, document, event, records = [] }: Provenance 
   checkName('message', message, 256);
   checkName('document', document, 256);
   checkName('event', event, 256);
-  if (records.length > MOST_SOURCES) throw refused('records', `may name ${MOST_SOURCES} records at most`, records.length);
+  if (records.length > MOST_SOURCES) throw refusedMember('records', `may name ${MOST_SOURCES} records at most`, records.length);
   const wrong = records.find((one) => !isMemoryId(one));
-  if (wrong !== undefined) throw refused('records', 'must name records by their ids', wrong);
+  if (wrong !== undefined) throw refusedMember('records', 'must name records by their ids', wrong);
 }
 
 function validityOf({ valid }: NewMemory, timeMs: number, nowMs: number) {
@@ -125,14 +125,14 @@ function validityOf({ valid }: NewMemory, timeMs: number, nowMs: number) {
   const { fromMs, toMs } = valid;
   checkTime('valid_from', fromMs, nowMs);
   checkTime('valid_to', toMs, nowMs);
-  if (toMs !== undefined && toMs < fromMs) throw refused('valid_to', 'must not be before valid_from', new Date(toMs).toISOString());
+  if (toMs !== undefined && toMs < fromMs) throw refusedMember('valid_to', 'must not be before valid_from', new Date(toMs).toISOString());
   return toMs === undefined ? { fromMs } : { fromMs, toMs };
 }
 
 /** What searches read of a record that says nothing about it: a text itself, the text of an object, or its JSON. */
 function textOf({ data, text, node, edge }: NewMemory): string {
   if (text !== undefined) {
-    if (text.length > MOST_TEXT_CHARACTERS) throw refused('text', `may have ${MOST_TEXT_CHARACTERS} characters at most`, text.length);
+    if (text.length > MOST_TEXT_CHARACTERS) throw refusedMember('text', `may have ${MOST_TEXT_CHARACTERS} characters at most`, text.length);
     return text;
   }
   const made = madeText(data) ?? (node ? node.name : edge ? `${edge.from} ${edge.relation} ${edge.to}` : JSON.stringify(data));

@@ -120,7 +120,7 @@ export class FactBook {
       }
     }
     for (const other of ended) this.#endFact(other, fact);
-    this.#add.set(fact.id, record(fact, valid, supersededBy, { statement, source, by }, this.#run));
+    this.#add.set(fact.id, factRecord(fact, valid, supersededBy, { statement, source, by }, this.#run));
     this.#known.get(keyOf(data.subject, user, data.relation))!.push({ ...fact, valid });
     return true;
   }
@@ -199,7 +199,7 @@ export function factHash({ subject, relation, object, negated }: Omit<FactData, 
     .digest('hex');
 }
 
-function record(
+function factRecord(
   { id, data: { by: _by, ...data }, user }: KnownFact,
   valid: Validity,
   supersededBy: string | undefined,

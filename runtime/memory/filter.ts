@@ -24,7 +24,7 @@ export function timesOf({ fromMs, toMs, asOfMs }: ReadFilter): { from: number; t
 }
 
 /** Whether a record meets all conditions of a filter. What has a validity is asked for that, and all else for its time, as of a moment. */
-export function passes(record: MemoryRecord, { fromMs, toMs, asOfMs, types, user, session, tags }: ReadFilter): boolean {
+export function passesFilter(record: MemoryRecord, { fromMs, toMs, asOfMs, types, user, session, tags }: ReadFilter): boolean {
   const { timeMs, valid, type, who, tags: has } = record;
   return (
     (fromMs === undefined || timeMs >= fromMs) &&
@@ -54,7 +54,7 @@ export async function firstOf(
   for await (const page of found) {
     for (const { seq } of page) {
       const record = records.record(seq);
-      if (record && passes(record, filter)) first.push(record);
+      if (record && passesFilter(record, filter)) first.push(record);
       if (first.length >= limit) return first;
     }
     looked += page.length;

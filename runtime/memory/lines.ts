@@ -1,5 +1,6 @@
+import { type MemoryLineKey } from '../store/records.js';
 import { breathe } from '../base/loop.js';
-import type { MemoryLineKey, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import type { MemoryRecord } from './contract.js';
 
 /** Lines or records read before other work gets its turn; the first page is small, since most reads want few. */
@@ -36,7 +37,7 @@ export function lineKey(owner: number, { index, key }: Line, seq: number): Memor
 }
 
 /** The first key behind all that begin with `prefix`. */
-function behind(prefix: readonly (string | number)[]): (string | number)[] {
+function keyBehind(prefix: readonly (string | number)[]): (string | number)[] {
   const last = prefix.at(-1)!;
   return [...prefix.slice(0, -1), typeof last === 'string' ? last + AFTER : last + 1];
 }
@@ -62,7 +63,7 @@ export class Lines {
   async *pages(index: string, { prefix = [], from, to, newestFirst = false }: LineRange = {}): AsyncGenerator<FoundLine[]> {
     const head = [this.owner, index, ...prefix];
     const low = from === undefined ? head : [...head, from];
-    const high = to === undefined ? behind(head) : behindPart(head, to);
+    const high = to === undefined ? keyBehind(head) : behindPart(head, to);
     let range = newestFirst ? { start: high, end: low, reverse: true } : { start: low, end: high };
     for (let limit = FIRST_PAGE; ; limit = PAGE) {
       const page = this.#store.memoryLines.page({ ...range, limit });
@@ -79,14 +80,14 @@ export class Lines {
   /** The first lines of a range, at most `limit`, at once. */
   first(index: string, prefix: readonly (string | number)[], limit: number): FoundLine[] {
     const start = [this.owner, index, ...prefix];
-    return this.#store.memoryLines.page({ start, end: behind(start), limit }).map(({ key, value }) => foundLine(key, value));
+    return this.#store.memoryLines.page({ start, end: keyBehind(start), limit }).map(({ key, value }) => foundLine(key, value));
   }
 
   /** The first line whose key begins with a text behind `after`; for walking names without their lines. */
   firstBehind(index: string, after: string | undefined): FoundLine | undefined {
     const head = [this.owner, index];
     const start = after === undefined ? head : [...head, after + AFTER];
-    const [found] = this.#store.memoryLines.page({ start, end: behind(head), limit: 1 });
+    const [found] = this.#store.memoryLines.page({ start, end: keyBehind(head), limit: 1 });
     return found && foundLine(found.key, found.value);
   }
 

@@ -1,3 +1,4 @@
+import { type ItemOutcome } from '../store/records.js';
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
@@ -9,19 +10,27 @@ import type { Provider } from '../providers/contract.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { Embedders } from '../rag/embedders/index.js';
 import { embeddingOf } from '../rag/retrieval.js';
-import type { ItemOutcome } from '../store/store.js';
 import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
+import { madeOf, removeMade } from './changes.js';
 import { type NameFinder, readByEncoder } from './consolidation/by-encoder.js';
 import { readByModel } from './consolidation/by-model.js';
-import { consolidationKind, consolidationOff, cursorOf, type ProjectMeans, readAnew, waitingRecords } from './consolidation/kind.js';
-import { CONSOLIDATION_KIND, type ConsolidationInput, inputOf } from './consolidation/task.js';
-import { ConsolidationTimer } from './consolidation/timer.js';
+import {
+  CONSOLIDATION_KIND,
+  type ConsolidationInput,
+  ConsolidationTimer,
+  consolidationKind,
+  consolidationOff,
+  cursorOf,
+  inputOf,
+  type ProjectMeans,
+  readAnew,
+  waitingRecords,
+} from './consolidation/kind.js';
 import type { KindName, Memories, MemoryCounts, MemoryRecord, MemoryStore, NewMemory } from './contract.js';
 import { likenessBy } from './facts.js';
 import { RecallIndex } from './recall/index.js';
 import { Recall, type Recalled, type RecallQuestion } from './recall/recall.js';
-import { madeOf, removeMade } from './removal.js';
 
 /** Stores whose recall indexes are kept in memory; the one that was asked longest ago goes first. */
 const MOST_OPEN = 64;

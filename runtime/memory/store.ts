@@ -1,9 +1,10 @@
+import { type MemoryKey, type MemoryStoreRecord } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
-import type { MemoryKey, MemoryStoreRecord, Store } from '../store/store.js';
-import { Changes } from './changes.js';
+import type { Store } from '../store/store.js';
+import { Changes, holdAgain } from './changes.js';
 import type {
   GraphReads,
   KindName,
@@ -20,11 +21,10 @@ import type {
   WorkingReads,
 } from './contract.js';
 import { addCounts, linesOf, lostCounts } from './draft.js';
-import { firstOf, passes } from './filter.js';
+import { firstOf, passesFilter } from './filter.js';
 import type { KindSpace, MemoryKind, RecordChange } from './kind.js';
 import { MEMORY_KINDS } from './kinds/index.js';
 import { Lines, lineKey } from './lines.js';
-import { holdAgain } from './removal.js';
 
 /** Records of one `write`. */
 const MOST_CHANGED = 1_000;
@@ -120,7 +120,7 @@ export class OpenStore implements MemoryStore {
     const { reserved = 0, ...known } = this.#changes.state.counts;
     const counts: Record<string, number> = { ...Object.fromEntries(Object.keys(known).map((name) => [name, 0])), reserved };
     await removeLines(store, owner);
-    for await (const page of paged(this.#lines.records())) {
+    for await (const page of recordPages(this.#lines.records())) {
       await store.write(async (batch) => {
         for (const record of page) {
           for (const line of linesOf(record, this.config)) batch.put('memoryLines', lineKey(owner, line, record.seq), line.value ?? null);
@@ -175,13 +175,13 @@ export class OpenStore implements MemoryStore {
   async *records({ afterSeq = 0, ...filter }: ReadFilter & { afterSeq?: number } = {}): AsyncGenerator<MemoryRecord> {
     const who = whoOf(filter);
     if (!who) {
-      for await (const record of this.#lines.records(afterSeq)) if (passes(record, filter)) yield record;
+      for await (const record of this.#lines.records(afterSeq)) if (passesFilter(record, filter)) yield record;
       return;
     }
     for await (const page of this.#lines.pages(who.index, { prefix: who.prefix, from: afterSeq + 1 })) {
       for (const { seq } of page) {
         const record = this.#lines.record(seq);
-        if (record && passes(record, filter)) yield record;
+        if (record && passesFilter(record, filter)) yield record;
         await breathe();
       }
     }
@@ -228,7 +228,7 @@ export class OpenStore implements MemoryStore {
     for await (const { id } of this.records({ ...who, types: ['fact'] })) facts.add(id);
     await holdAgain(this, facts);
     let forgotten = 0;
-    for await (const page of paged(this.records(who))) {
+    for await (const page of recordPages(this.records(who))) {
       await this.#changes.make({ remove: page.map(({ id }) => id) });
       forgotten += page.length;
     }
@@ -379,7 +379,7 @@ async function removeLines(store: Store, owner: number): Promise<void> {
 }
 
 /** Records in pages. */
-async function* paged(records: AsyncIterable<MemoryRecord>): AsyncGenerator<MemoryRecord[]> {
+async function* recordPages(records: AsyncIterable<MemoryRecord>): AsyncGenerator<MemoryRecord[]> {
   let page: MemoryRecord[] = [];
   for await (const record of records) {
     page.push(record);

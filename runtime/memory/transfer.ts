@@ -40,7 +40,7 @@ export async function* exportLines(store: MemoryStore): AsyncGenerator<Uint8Arra
 export async function importLines(store: MemoryStore, path: string, signal: AbortSignal): Promise<number> {
   let count = 0;
   const ids = new Set<string>();
-  for await (const batch of batches(path)) {
+  for await (const batch of lineBatches(path)) {
     signal.throwIfAborted();
     for (const { number, memory } of batch) {
       if (memory.id !== undefined && ids.has(memory.id))
@@ -55,12 +55,12 @@ export async function importLines(store: MemoryStore, path: string, signal: Abor
       await breathe();
     }
   }
-  await store.addTogether(count, added(path));
+  await store.addTogether(count, memoriesOfFile(path));
   return count;
 }
 
-async function* added(path: string): AsyncGenerator<NewMemory[]> {
-  for await (const batch of batches(path)) yield batch.map(({ memory }) => memory);
+async function* memoriesOfFile(path: string): AsyncGenerator<NewMemory[]> {
+  for await (const batch of lineBatches(path)) yield batch.map(({ memory }) => memory);
 }
 
 interface Line {
@@ -69,7 +69,7 @@ interface Line {
 }
 
 /** The records of a file, a few at a time. Throws with the number of the line for one that is none. */
-async function* batches(path: string): AsyncGenerator<Line[]> {
+async function* lineBatches(path: string): AsyncGenerator<Line[]> {
   let batch: Line[] = [];
   let number = 0;
   for await (const bytes of linesOf(path)) {

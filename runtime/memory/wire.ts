@@ -70,8 +70,12 @@ export function givenMemory(given: AddRequest): NewMemory {
   const to = momentOf('valid_to', given.valid_to);
   const timeMs = momentOf('timestamp', given.timestamp);
   if ((latitude ?? null) === null ? (longitude ?? null) !== null : (longitude ?? null) === null)
-    throw wrong(latitude === undefined || latitude === null ? 'latitude' : 'longitude', 'a place has both latitude and longitude', null);
-  return defined<NewMemory>({
+    throw invalidMember(
+      latitude === undefined || latitude === null ? 'latitude' : 'longitude',
+      'a place has both latitude and longitude',
+      null,
+    );
+  return withoutUndefined<NewMemory>({
     id: given.uuid?.toLowerCase(),
     type,
     data,
@@ -79,12 +83,12 @@ export function givenMemory(given: AddRequest): NewMemory {
     metadata: given.metadata ?? undefined,
     timeMs,
     place: typeof latitude === 'number' && typeof longitude === 'number' ? { lat: latitude, lon: longitude } : undefined,
-    who: user === undefined && session === undefined ? undefined : defined({ user, session }),
+    who: user === undefined && session === undefined ? undefined : withoutUndefined({ user, session }),
     tags: given.tags,
     series: given.series ?? undefined,
     node: type === 'node' ? { name: nodeName(data) } : undefined,
     edge: type === 'edge' ? edgeOf(data) : type === 'fact' ? factEdgeOf(data, user) : undefined,
-    valid: from === undefined && to === undefined ? undefined : defined({ fromMs: from ?? timeMs ?? Date.now(), toMs: to }),
+    valid: from === undefined && to === undefined ? undefined : withoutUndefined({ fromMs: from ?? timeMs ?? Date.now(), toMs: to }),
     supersededBy: given.superseded_by ?? undefined,
     confidence: given.confidence ?? undefined,
     provenance: given.source ?? undefined,
@@ -95,12 +99,12 @@ export function givenMemory(given: AddRequest): NewMemory {
 /** Conditions of a query. Throws `invalid` for times that are none and types that there are not. */
 export function givenFilter(query: Partial<QueryQuery>): ReadFilter {
   const { start_time: start, end_time: end, as_of: asOf, user_id: user, session_id: session, tags, data_types: types, limit } = query;
-  return defined<ReadFilter>({
+  return withoutUndefined<ReadFilter>({
     fromMs: start === undefined ? undefined : timeOf(['query', 'start_time'], start),
     toMs: end === undefined ? undefined : timeOf(['query', 'end_time'], end),
     asOfMs: asOf === undefined ? undefined : timeOf(['query', 'as_of'], asOf),
-    types: types === undefined ? undefined : listed(types).map(typeOf),
-    tags: tags === undefined ? undefined : listed(tags),
+    types: types === undefined ? undefined : listOf(types).map(typeOf),
+    tags: tags === undefined ? undefined : listOf(tags),
     user,
     session,
     limit,
@@ -109,10 +113,10 @@ export function givenFilter(query: Partial<QueryQuery>): ReadFilter {
 
 function typeOf(name: string): MemoryType {
   if ((TYPES as readonly string[]).includes(name)) return name as MemoryType;
-  throw wrong('data_types', `must be of ${TYPES.join(', ')}`, name, 'query');
+  throw invalidMember('data_types', `must be of ${TYPES.join(', ')}`, name, 'query');
 }
 
-const listed = (text: string): string[] =>
+const listOf = (text: string): string[] =>
   text
     .split(',')
     .map((one) => one.trim())
@@ -136,14 +140,14 @@ function textAt(data: unknown, ...members: string[]): string | undefined {
 
 function nodeName(data: unknown): string {
   const name = typeof data === 'string' ? data : textAt(data, 'name', 'id', 'label');
-  if (name === undefined) throw wrong('data', "of a node is its name, or has a 'name'", data);
+  if (name === undefined) throw invalidMember('data', "of a node is its name, or has a 'name'", data);
   return name;
 }
 
 /** An edge has both ends. */
 function edgeOf(data: unknown): GraphEdge {
   const edge = linkOf('edge', data);
-  if (!edge) throw wrong('data', "of an edge has 'from' and 'to', the names of nodes", data);
+  if (!edge) throw invalidMember('data', "of an edge has 'from' and 'to', the names of nodes", data);
   return edge;
 }
 
@@ -159,7 +163,7 @@ function linkOf(type: 'edge' | 'fact', data: unknown): GraphEdge | undefined {
   const to = textAt(data, 'to', 'target', 'object');
   if (from === undefined || to === undefined) return undefined;
   const { weight = 1 } = data as { weight?: unknown };
-  if (typeof weight !== 'number') throw wrong('data', "of an edge has a number as its 'weight'", weight);
+  if (typeof weight !== 'number') throw invalidMember('data', "of an edge has a number as its 'weight'", weight);
   return { from, to, relation: textAt(data, 'relation', 'predicate', 'type') ?? 'related_to', weight };
 }
 
@@ -168,10 +172,10 @@ function checkTexts(type: 'edge' | 'fact', data: unknown): void {
   if (!isObject(data)) return;
   const of = type === 'edge' ? 'of an edge' : 'of a fact';
   for (const member of ['from', 'to', 'subject', 'object', 'relation', 'predicate'])
-    if (typeof (data[member] ?? '') !== 'string') throw wrong('data', `${of} has a text as its '${member}'`, data[member]);
+    if (typeof (data[member] ?? '') !== 'string') throw invalidMember('data', `${of} has a text as its '${member}'`, data[member]);
 }
 
-function wrong(member: string, msg: string, given: unknown, where: 'body' | 'query' = 'body'): Failure {
+function invalidMember(member: string, msg: string, given: unknown, where: 'body' | 'query' = 'body'): Failure {
   const input = quote(given);
   return new Failure('invalid', `${where}.${member}: ${msg}, got ${input}.`, {
     errors: [{ type: 'memory_value', loc: [where, member], msg, input }],
@@ -179,6 +183,6 @@ function wrong(member: string, msg: string, given: unknown, where: 'body' | 'que
 }
 
 /** An object without the members that are undefined. */
-function defined<Shape extends object>(members: { [Name in keyof Shape]: Shape[Name] | undefined }): Shape {
+function withoutUndefined<Shape extends object>(members: { [Name in keyof Shape]: Shape[Name] | undefined }): Shape {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Shape;
 }

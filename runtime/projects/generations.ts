@@ -48,7 +48,7 @@ export class Generations {
   async list(namespace: string, name: string): Promise<GenerationList> {
     const current = await this.#noteCurrent(namespace, name);
     const kept = (await this.#kept(namespace, name)).toReversed();
-    const generations = kept.map((one, place) => described(one, place === 0 ? current : null));
+    const generations = kept.map((one, place) => generationOf(one, place === 0 ? current : null));
     return { total: generations.length, generations };
   }
 
@@ -57,7 +57,7 @@ export class Generations {
     const current = await this.#noteCurrent(namespace, name);
     const { one, isNewest } = await this.#find(namespace, name, number);
     const { shown, problem } = await this.#read(namespace, name, one);
-    return { ...described(one, isNewest ? current : null), config: shown, validation_error: problem };
+    return { ...generationOf(one, isNewest ? current : null), config: shown, validation_error: problem };
   }
 
   /** What differs between a generation and another, the current one unless named; secrets are compared and not shown. */
@@ -148,7 +148,7 @@ export class Generations {
         await writeFlushed(partial, text);
         await rename(partial, join(folder, `${number}.${Date.now()}.${source}.${hash}.${fileName}`));
         await flushDirectory(folder);
-        await prune(kept, Buffer.byteLength(text));
+        await pruneOldest(kept, Buffer.byteLength(text));
       } catch (cause) {
         // The file is what counts; the next use of the project tries again.
         log('warn', `the text of project ${namespace}/${name} could not be kept`, { cause });
@@ -164,7 +164,7 @@ export class Generations {
 }
 
 /** Removes the oldest of what is kept beside a new text, where it is too much. */
-async function prune(kept: readonly Kept[], newBytes: number): Promise<void> {
+async function pruneOldest(kept: readonly Kept[], newBytes: number): Promise<void> {
   const sizes = await Promise.all(
     kept.map(({ path }) =>
       stat(path).then(
@@ -184,6 +184,6 @@ async function prune(kept: readonly Kept[], newBytes: number): Promise<void> {
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** `current` is the hash of the text that the project works with, for the newest generation. */
-function described({ number: generation, atMs, source, hash, fileName }: Kept, current: string | null): Generation {
+function generationOf({ number: generation, atMs, source, hash, fileName }: Kept, current: string | null): Generation {
   return { generation, created_at: new Date(atMs).toISOString(), source, hash, file: fileName, current: hash === current };
 }

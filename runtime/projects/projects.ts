@@ -24,13 +24,11 @@ import { defaultTemplateName, templateText } from '../config/templates.js';
 import { validateConfig } from '../config/validate.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
 import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';
-import { builtInRoot, isHelpProject, refuseBuiltIn, refuseReserved } from './built-in.js';
-import { ProjectCache, projectNotFound } from './cache.js';
+import { builtInRoot, isHelpProject, ProjectCache, projectNotFound, refuseBuiltIn, refuseReserved } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
 import { Locks } from './locks.js';
-import { type LoadedProject, stampOf } from './snapshot.js';
-import { serversIn } from './written-servers.js';
+import { type LoadedProject, stampOf, writtenServers } from './snapshot.js';
 
 export type { LoadedProject } from './snapshot.js';
 
@@ -193,7 +191,7 @@ export class Projects {
     const text = editYaml(given.text, config);
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (this.#hasFile(namespace, name)) throw projectExists(namespace, name);
-      const consent = await consentText(await serversIn(NEW_PROJECT_FILE, text, config, namespace, name));
+      const consent = await consentText(await writtenServers(NEW_PROJECT_FILE, text, config, namespace, name));
       await this.#disk.add(namespace, name, text, consent === undefined ? {} : { [CONSENT_FILE]: consent });
       await this.#erased(namespace, name);
       await this.#onText?.(namespace, name, { text, fileName: NEW_PROJECT_FILE, source: 'api' });
@@ -322,7 +320,7 @@ export class Projects {
       );
     }
     const present = this.#cache.get(namespace, name).snapshot.loaded?.config.mcp?.servers ?? [];
-    await noteWritten(directory, present, await serversIn(path, text, value, namespace, name));
+    await noteWritten(directory, present, await writtenServers(path, text, value, namespace, name));
     const { source } = given;
     this.#writing.set(`${namespace}/${name}`, source);
     try {

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
+import { basename } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { McpServer, ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Project } from '../../schemas/generated/core/projects.js';
 import type { JsonObject } from '../base/json.js';
 import { deepFreeze } from '../base/json.js';
 import { log } from '../base/log.js';
+import { turn } from '../base/loop.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { settingNotes, validateConfig } from '../config/validate.js';
+import { parseLargeProjectFile } from '../config/yaml-worker.js';
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {
@@ -81,4 +84,21 @@ export function takeSnapshot(place: Place, fileName: string, text: string, stats
 /** The content stamp of a project file's text. */
 export function stampOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/**
+ * The tool servers that a project file is about to have: as they were given, and as they will be read from its text, since whichever is used
+ * must be known as written by a request.
+ */
+export async function writtenServers(path: string, text: string, given: JsonObject, namespace: string, name: string): Promise<McpServer[]> {
+  if (given.mcp === undefined) return [];
+  const read = await parseLargeProjectFile(basename(path), text, `Project ${namespace}/${name}`);
+  const servers: McpServer[] = [];
+  for (const { version, mcp } of [given, read]) {
+    await turn();
+    // The rest of the file is not needed for them.
+    const { config } = validateConfig({ version, runtime: { models: [] }, mcp } as JsonObject, namespace, name);
+    servers.push(...(config?.mcp?.servers ?? []));
+  }
+  return servers;
 }

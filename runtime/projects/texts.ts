@@ -23,7 +23,7 @@ export async function readText(projects: Projects, namespace: string, name: stri
 /** What would stand in the way of saving a text, and what in it has no effect; nothing is written. */
 export async function checkText(projects: Projects, namespace: string, name: string, text: string): Promise<TextCheck> {
   try {
-    const { value } = await made(projects.present(namespace, name), text);
+    const { value } = await completeText(projects.present(namespace, name), text);
     const { config, errors, warnings } = validateConfig(value, namespace, name);
     if (!config || warnings.length > 0) throw invalidConfig('The text', [...errors, ...warnings], WHERE);
     return { problems: [], notes: settingNotes(config) };
@@ -48,12 +48,12 @@ export async function replaceText(
       const message = `The file of project ${namespace}/${name} was changed since it was read. Read it again, and save what you want of both.`;
       throw new Failure('conflict', message, { code: 'ProjectChanged' });
     }
-    return made(present, text);
+    return completeText(present, text);
   });
   return { project, text: await readText(projects, namespace, name) };
 }
 
-async function made(present: FileText | null, text: string): Promise<SpokenText> {
+async function completeText(present: FileText | null, text: string): Promise<SpokenText> {
   try {
     const whole = await completeLargeText(text, present, WHERE);
     checkTree(whole.value, MAX_SENT_MEMBERS);

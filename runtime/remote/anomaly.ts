@@ -31,7 +31,7 @@ export class RemoteAnomaly implements AnomalyService {
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     checkedNewName(ask.model);
     await refuseInfinite(ask.data, ask.schema);
-    const there = async (base: string) => (await this.#listAt(base, signal)).data.map(listed);
+    const there = async (base: string) => (await this.#listAt(base, signal)).data.map(listedModel);
     return this.#homes.fit(ask, there, (base, name) => this.#fit(base, name, ask, signal));
   }
 
@@ -101,7 +101,7 @@ export class RemoteAnomaly implements AnomalyService {
 
   async list(signal: AbortSignal): Promise<{ folder: string; models: ListedAnomalyModel[] }> {
     const lists = await Promise.all(this.#homes.bases.map((base) => this.#listAt(base, signal)));
-    const models = lists.flatMap(({ data }) => data.map(listed)).sort((a, b) => b.modifiedMs - a.modifiedMs);
+    const models = lists.flatMap(({ data }) => data.map(listedModel)).sort((a, b) => b.modifiedMs - a.modifiedMs);
     return { folder: lists.map(({ models_dir: folder }) => folder).join(', '), models };
   }
 
@@ -113,7 +113,7 @@ export class RemoteAnomaly implements AnomalyService {
 
   #found({ model, backend }: ModelAsk, signal: AbortSignal): Promise<{ base: string; model: string }> {
     return this.#homes.find(model, async (base) =>
-      (await this.#listAt(base, signal)).data.map(listed).filter((one) => one.backend === backend),
+      (await this.#listAt(base, signal)).data.map(listedModel).filter((one) => one.backend === backend),
     );
   }
 
@@ -141,7 +141,7 @@ function nameOf(filename: string): string {
   return partsOf(filename.replace(/\.[a-z]+$/, '')).name;
 }
 
-function listed({ filename, path, size_bytes: sizeBytes, modified, description }: ModelList['data'][number]): ListedAnomalyModel {
+function listedModel({ filename, path, size_bytes: sizeBytes, modified, description }: ModelList['data'][number]): ListedAnomalyModel {
   const { name, backend } = partsOf(filename.replace(/\.[a-z]+$/, ''));
   const one = { name, filename, backend, path: path ?? filename, sizeBytes, modifiedMs: modified * 1000 };
   return typeof description === 'string' ? { ...one, description } : one;

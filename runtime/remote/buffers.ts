@@ -86,7 +86,7 @@ export class RemoteBuffers implements BufferService {
     const reply = await this.#outbound.request(body === undefined ? asked : { ...asked, body }).catch((error: unknown) => {
       throw error instanceof Failure && !signal.aborted ? unreachableFailure(error, upstream) : error;
     });
-    if (reply.status !== 200) throw statusFailure(reply.status, readErrorBody(parsed(await reply.text(ERROR_BYTES))), upstream);
+    if (reply.status !== 200) throw statusFailure(reply.status, readErrorBody(parseJson(await reply.text(ERROR_BYTES))), upstream);
     const chunks: Uint8Array[] = [];
     for await (const chunk of reply.chunks()) chunks.push(chunk);
     return { contentType: type, bytes: Buffer.concat(chunks) };
@@ -102,7 +102,7 @@ export class RemoteBuffers implements BufferService {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -48,7 +48,8 @@ export class RemoteEncoders implements EncoderService {
     const { base, answer, tokens } = await this.#post(ask, '/v1/embeddings', body);
     const vectors = openAiVectors(answer, texts.length, base);
     const other = dimensions === undefined ? undefined : vectors.find(({ length }) => length !== dimensions);
-    if (other) throw unusable(base, `vectors of ${other.length} dimensions came where ${dimensions} were asked for; leave dimensions out`);
+    if (other)
+      throw unusableAnswer(base, `vectors of ${other.length} dimensions came where ${dimensions} were asked for; leave dimensions out`);
     return { vectors, tokens };
   }
 
@@ -57,7 +58,7 @@ export class RemoteEncoders implements EncoderService {
     const scores: number[] = Array(documents.length).fill(Number.NaN);
     for (const row of rows) if (typeof row.index === 'number') scores[row.index] = Number(row.relevance_score);
     if (scores.length !== documents.length || scores.some(Number.isNaN))
-      throw unusable(base, `${rows.length} scores came for ${documents.length} documents`);
+      throw unusableAnswer(base, `${rows.length} scores came for ${documents.length} documents`);
     return { scores, tokens };
   }
 
@@ -69,7 +70,7 @@ export class RemoteEncoders implements EncoderService {
     };
     const { base, rows, tokens } = await this.#post(ask, '/v1/classify', { texts, ...own });
     const scores = rows.map(({ all_scores: scored }) => scored as Scores);
-    if (scores.length !== texts.length || !scores.every(isObject)) throw unusable(base, 'scores are missing');
+    if (scores.length !== texts.length || !scores.every(isObject)) throw unusableAnswer(base, 'scores are missing');
     return { scores, tokens };
   }
 
@@ -77,7 +78,7 @@ export class RemoteEncoders implements EncoderService {
     const { base, rows, tokens } = await this.#post(ask, '/v1/ner', { texts });
     const entities = rows.map((row) => row.entities as Entity[]);
     if (entities.length !== texts.length || !entities.every((found) => Array.isArray(found) && found.every(isEntity)))
-      throw unusable(base, 'entities are missing');
+      throw unusableAnswer(base, 'entities are missing');
     return { entities, tokens };
   }
 
@@ -97,11 +98,11 @@ function isEntity(value: unknown): value is Entity {
 
 function partsOf(answer: unknown, base: string): Pick<Reply, 'rows' | 'tokens'> {
   const list = isObject(answer) ? (answer.data ?? answer.results) : undefined;
-  if (!Array.isArray(list)) throw unusable(base, "'data' is missing");
+  if (!Array.isArray(list)) throw unusableAnswer(base, "'data' is missing");
   const usage = isObject(answer) && isObject(answer.usage) ? answer.usage : {};
   return { rows: list.filter(isObject), tokens: typeof usage.prompt_tokens === 'number' ? usage.prompt_tokens : 0 };
 }
 
-function unusable(base: string, why: string): Failure {
+function unusableAnswer(base: string, why: string): Failure {
   return new Failure('model_failed', `${base} answered nothing usable: ${why}.`, { code: 'BadEncoderAnswer' });
 }

@@ -37,13 +37,13 @@ async function* groupsOf(pictures: readonly Picture[]): AsyncGenerator<readonly 
   if (group.length > 0) yield group;
 }
 
-async function encoded(picture: Picture): Promise<string> {
+async function encodePicture(picture: Picture): Promise<string> {
   const { buffer, byteOffset, length } = await readPicture(picture);
   return Buffer.from(buffer, byteOffset, length).toString('base64');
 }
 
 /** What a runtime says of the images of its request, in the names that they have here. */
-function renamed(error: unknown, pictures: readonly Picture[]): unknown {
+function withOurNames(error: unknown, pictures: readonly Picture[]): unknown {
   if (!(error instanceof Failure)) return error;
   const message = error.message.replace(/\bimages\[(\d{1,3})\]/g, (name, index: string) => pictures[Number(index)]?.name ?? name);
   return message === error.message ? error : withOtherMessage(error, message);
@@ -101,10 +101,10 @@ export class RemoteVision implements VisionService {
     pictures: readonly Picture[],
     signal: AbortSignal,
   ): Promise<Reply> {
-    const body = { ...rest, images: await Promise.all(pictures.map(encoded)) };
+    const body = { ...rest, images: await Promise.all(pictures.map(encodePicture)) };
     const call = { path, body, model: rest.model, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES };
     const { base, answer } = await postToOne(this.#outbound, bases, call, signal).catch((error: unknown) => {
-      throw renamed(error, pictures);
+      throw withOurNames(error, pictures);
     });
     const data: unknown = isObject(answer) ? answer.data : undefined;
     if (Array.isArray(data) && data.length === pictures.length) return answer as Reply;

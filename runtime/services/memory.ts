@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/once.js';
 import type { Entity } from '../engines/contracts/encoder.js';
 import type { Events } from '../events/events.js';
-import { CONSOLIDATION_KIND, consolidationLock } from '../memory/consolidation/task.js';
+import { CONSOLIDATION_KIND, consolidationLock } from '../memory/consolidation/kind.js';
 import type { Memories } from '../memory/contract.js';
 import type { OpenMemories } from '../memory/memories.js';
 import type { Mind } from '../memory/mind.js';

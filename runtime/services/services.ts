@@ -144,7 +144,7 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
       return new Transcription(models, dataDir, new VoiceDetectors());
     },
     elsewhere: async ({ outbound, runtimeUrls }) => {
-      const { RemoteTranscription } = await import('../remote/transcription.js');
+      const { RemoteTranscription } = await import('../remote/speech.js');
       return new RemoteTranscription(outbound, runtimeUrls);
     },
   },

@@ -1,18 +1,37 @@
 import { createHash } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { opendir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { log } from '../base/log.js';
 import { Lazy } from '../base/once.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Files } from '../files/files.js';
 import type { KvCache } from '../kv-cache/kv-cache.js';
+import { BUFFER_LIMITS, type BufferLimits } from '../ml/buffers/contract.js';
+import { STREAM_LIMITS, type StreamLimits } from '../ml/streams/contract.js';
 import { TENANTS_FROM } from '../ml/tables/segment-log.js';
 import { StoredResponses } from '../responses/stored-responses.js';
 import { type InMemory, openServices, type ServiceParts, type Services } from '../services/services.js';
-import { TENANT_LIMITS } from './limits.js';
+import type { Batch, Store } from '../store/store.js';
 import { NamespaceOwners } from './owners.js';
-import { bytesBelow } from './stored-bytes.js';
-import { tenantStore } from './tenant-store.js';
+
+const MIB = 1024 * 1024;
+
+/** What one of several people who share a daemon may keep for themselves. */
+export const TENANT_LIMITS: {
+  readonly buffers: BufferLimits;
+  readonly streams: StreamLimits;
+  readonly files: { readonly maxFiles: number; readonly totalBytes: number };
+  readonly responses: { readonly count: number; readonly bytes: number };
+  readonly kvCache: { readonly ramBytes: number; readonly diskBytes: number; readonly entries: number };
+} = {
+  buffers: { ...BUFFER_LIMITS, buffers: 100, bytesEach: 32 * MIB, bytesTotal: 64 * MIB, liveBytes: 16 * MIB },
+  streams: { ...STREAM_LIMITS, detectors: 100, loaded: 8, retrainings: 1 },
+  files: { maxFiles: 200, totalBytes: 1024 * MIB },
+  responses: { count: 1000, bytes: 128 * MIB },
+  kvCache: { ramBytes: 256 * MIB, diskBytes: 1024 * MIB, entries: 1000 },
+};
+/** Namespaces of one user. */
+export const MOST_NAMESPACES = 20;
 
 /** What a person has for themselves, whatever others call theirs. */
 export interface Tenant {
@@ -120,4 +139,62 @@ export class Tenants {
 
 function folderOf(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 32);
+}
+
+/** The bytes of all files below a folder, as far as they can be read; 0 for one that is not there. */
+export async function bytesBelow(folder: string): Promise<number> {
+  let bytes = 0;
+  const entries = await opendir(folder).catch(() => undefined);
+  if (!entries) return 0;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await bytesBelow(path);
+    else if (entry.isFile()) bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
+  }
+  return bytes;
+}
+
+/** Tables whose keys are names that a client chooses. */
+const NAMED = ['buffers', 'detectors', 'detectorModels', 'responses', 'responseSizes'] as const;
+
+type Named = (typeof NAMED)[number];
+
+const isNamed = (table: string): table is Named => (NAMED as readonly string[]).includes(table);
+
+/** What of a table is asked for, by names. */
+interface Asked {
+  readonly start?: string;
+  readonly end?: string;
+  readonly limit: number;
+}
+
+/**
+ * The store as the buffers, streams and responses of one tenant use it: the same names of two tenants are two things. Their keys begin with `mark`, which no name
+ * of a client does and which all of those come before.
+ */
+export function tenantStore(store: Store, mark: string): Store {
+  const named = <Name extends Named>(name: Name): Store[Name] => {
+    const table = store[name];
+    return {
+      get: (key: string) => table.get(mark + key),
+      page: ({ start = '', end = '\uffff', limit }: Asked) =>
+        (table.page({ start: mark + start, end: mark + end, limit }) as { key: string; value: never }[]).map(({ key, value }) => ({
+          key: key.slice(mark.length),
+          value,
+        })),
+      keys: ({ start = '', end = '\uffff', limit }: Asked) =>
+        (table.keys({ start: mark + start, end: mark + end, limit }) as string[]).map((key) => key.slice(mark.length)),
+    } as unknown as Store[Name];
+  };
+  const marked = (batch: Batch): Batch =>
+    Object.assign(Object.create(batch) as Batch, {
+      put: (table: never, key: string, value: never) => batch.put(table, (isNamed(table) ? mark + key : key) as never, value),
+      remove: (table: never, key: string) => batch.remove(table, (isNamed(table) ? mark + key : key) as never),
+    });
+  const write: Store['write'] = (fill, chain) => store.write((batch) => fill(marked(batch)), chain);
+  // A store's tables are read-only, so they are defined anew rather than assigned.
+  return Object.create(store, {
+    ...Object.fromEntries(NAMED.map((name) => [name, { value: named(name) }])),
+    write: { value: write },
+  }) as Store;
 }

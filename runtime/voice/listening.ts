@@ -6,7 +6,15 @@ import type { Said, VoiceFrame } from './contract.js';
 import { Ear } from './ear.js';
 import { requiredSilence } from './endpoint.js';
 import type { VoiceSettings } from './settings.js';
-import { wordsOf } from './words.js';
+
+/** What a recogniser writes for sounds that are no words. */
+const ANNOTATION = /\[[^\]]{0,80}\]|\([^)]{0,80}\)|\*[^*]{0,80}\*|[♪♫]+/g;
+
+/** A transcript without what stands for music, noise and silence in it. */
+export function spokenWords(transcript: string): string {
+  const text = transcript.replace(ANNOTATION, ' ').replace(/\s+/g, ' ').trim();
+  return /[\p{L}\p{N}]/u.test(text) ? text : '';
+}
 
 /** A pause of this length may be the end: the words are asked for, so that they are there when it is. In seconds. */
 const PROBE_S = 0.2;
@@ -184,7 +192,7 @@ class Draft {
   readonly #abort = new AbortController();
 
   constructor(transcription: ListeningParts['transcription'], samples: Float32Array, settings: VoiceSettings, heard: (said: Said) => void) {
-    this.said = transcript(transcription, samples, settings, this.#abort.signal);
+    this.said = transcriptOf(transcription, samples, settings, this.#abort.signal);
     this.said.then(
       (said) => {
         this.known = said;
@@ -200,7 +208,7 @@ class Draft {
   }
 }
 
-async function transcript(
+async function transcriptOf(
   transcription: ListeningParts['transcription'],
   samples: Float32Array,
   { sttModel, language }: VoiceSettings,
@@ -210,5 +218,5 @@ async function transcript(
   const heard = await transcription.transcribe(request, signal);
   let text = '';
   for await (const segment of heard.segments) text += `${segment.text}${separatorOf(heard.language)}`;
-  return { text: wordsOf(text), language: language === 'auto' ? heard.language : language };
+  return { text: spokenWords(text), language: language === 'auto' ? heard.language : language };
 }

@@ -1,3 +1,96 @@
+/** The members of a JSON object that is a tool call in some model's form. */
+const CALL_MEMBERS: ReadonlySet<string> = new Set([
+  'name',
+  'function',
+  'arguments',
+  'tool_call',
+  'tool_calls',
+  'function_call',
+  'type',
+  'id',
+  'parameters',
+]);
+/** One of these makes an object a call. */
+const CALL_NAMES = ['name', 'function', 'tool_call', 'tool_calls', 'function_call'];
+/** A longer object is text. */
+const LONGEST_OBJECT = 64 * 1024;
+const BEGINNING = /^(?:\[\s*)?(?:\{\s*(?:"[^"]*"?)?)?$/;
+const BEGUN_CALL = /^(?:\[\s*)?\{\s*"(?:name|function|tool_calls?|function_call)"/;
+const TAGS = /<\/?tool_calls?>/g;
+
+/** Leaves JSON that looks like a tool call out of a streamed text: nobody wants to hear it. */
+export class CallFilter {
+  #held = '';
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+
+  /** Takes the next text; returns what may be spoken of it. */
+  push(text: string): string {
+    let out = '';
+    for (const char of text) out += this.#take(char);
+    return out.replace(TAGS, '');
+  }
+
+  /** What was held back and is no call. */
+  end(): string {
+    const rest = BEGUN_CALL.test(this.#held) ? '' : this.#held;
+    this.#reset();
+    return rest;
+  }
+
+  #take(char: string): string {
+    if (this.#held === '' && char !== '{' && char !== '[') return char;
+    this.#held += char;
+    if (this.#inString) this.#takeInString(char);
+    else if (char === '"') this.#inString = true;
+    else if (char === '{' || char === '[') this.#depth += 1;
+    else if (char === '}' || char === ']') this.#depth -= 1;
+    if (this.#depth === 0) return this.#decide();
+    const isShort = this.#held.length < LONGEST_OBJECT;
+    return isShort && (this.#hasMember() || BEGINNING.test(this.#held)) ? '' : this.#release();
+  }
+
+  #takeInString(char: string): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (char === '\\') this.#isEscaped = true;
+    else if (char === '"') this.#inString = false;
+  }
+
+  /** Whether the text goes on as an object with members, which alone can be a call. */
+  #hasMember(): boolean {
+    return /^(?:\[\s*)?\{\s*"[^"]*"\s*(?::|$)/.test(this.#held.slice(0, 64));
+  }
+
+  #decide(): string {
+    const held = this.#release();
+    try {
+      return isCall(JSON.parse(held)) ? '' : held;
+    } catch {
+      return held;
+    }
+  }
+
+  #release(): string {
+    const held = this.#held;
+    this.#reset();
+    return held;
+  }
+
+  #reset(): void {
+    this.#held = '';
+    this.#depth = 0;
+    this.#inString = false;
+    this.#isEscaped = false;
+  }
+}
+
+function isCall(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every(isCall);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.keys(value).every((name) => CALL_MEMBERS.has(name)) && CALL_NAMES.some((name) => Object.hasOwn(value, name));
+}
+
 /** A piece of an answer that is shown, and spoken unless it is code. */
 export interface Phrase {
   readonly text: string;
@@ -104,9 +197,9 @@ export class PhraseSplitter {
     const least = this.#first ? LEAST_FIRST_CHARS : LEAST_CHARS;
     const sentence = firstEnd(text, SENTENCE_END, 1, endsSentence);
     const line = firstEnd(text, LINE_END, least);
-    const complete = earlier(sentence, line);
+    const complete = earlierOf(sentence, line);
     const early = this.#splitsEarly() ? this.#earlyEnd(text, least) : undefined;
-    const found = earlier(complete, early);
+    const found = earlierOf(complete, early);
     const most = Math.min(MOST_CHARS, endOfWords(text, MOST_WORDS) ?? MOST_CHARS);
     if (found !== undefined && found <= most) return found;
     return text.length > most ? forcedEnd(text.slice(0, most)) : undefined;
@@ -118,19 +211,19 @@ export class PhraseSplitter {
   }
 
   #earlyEnd(text: string, least: number): number | undefined {
-    const within = earlier(firstEnd(text, WITHIN, least), firstEnd(text, CONJUNCTION, LEAST_BEFORE_CONJUNCTION));
+    const within = earlierOf(firstEnd(text, WITHIN, least), firstEnd(text, CONJUNCTION, LEAST_BEFORE_CONJUNCTION));
     const words = this.#first && this.#options.sentencesOnly === undefined ? endOfWords(text, MOST_FIRST_WORDS) : undefined;
-    return earlier(within, words);
+    return earlierOf(within, words);
   }
 }
 
 /** Where a phrase is cut that has no end: within the sentence, else in its middle, else nowhere. */
 function forcedEnd(text: string): number {
   const within = lastEnd(text, WITHIN) ?? lastEnd(text, CONJUNCTION);
-  return within ?? endOfWords(text, Math.ceil(words(text) / 2)) ?? text.length;
+  return within ?? endOfWords(text, Math.ceil(countWords(text) / 2)) ?? text.length;
 }
 
-function earlier(one: number | undefined, other: number | undefined): number | undefined {
+function earlierOf(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);
 }
@@ -157,7 +250,7 @@ function endsSentence(head: string): boolean {
   return !(ABBREVIATION.test(head) || SINGLE_LETTER.test(head) || ITEM_NUMBER.test(head));
 }
 
-function words(text: string): number {
+function countWords(text: string): number {
   return text.match(/\S+/g)?.length ?? 0;
 }
 

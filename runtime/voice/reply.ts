@@ -3,15 +3,13 @@ import { ToolCallGatherer } from '../completions/collect.js';
 import type { CollectedToolCall } from '../completions/contract.js';
 import type { SpeechOut } from '../speech/contract.js';
 import { SPEECH_RATE } from '../speech/contract.js';
-import { CallFilter } from './call-filter.js';
+import type { EndedTurn } from './chat-turn.js';
 import { Changes, type Clock, sinceMs } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
-import { SpokenText } from './heard.js';
 import { fillerOf } from './languages.js';
-import { PacedAudio } from './pace.js';
-import { type Phrase, PhraseSplitter } from './phrases.js';
+import { PacedAudio, SpokenText } from './pace.js';
+import { CallFilter, type Phrase, PhraseSplitter } from './phrases.js';
 import type { VoiceSettings } from './settings.js';
-import type { EndedTurn } from './turn-event.js';
 
 /** Phrases that may wait to be spoken; the model waits beyond. */
 const MOST_WAITING = 64;
@@ -235,7 +233,7 @@ export class Reply {
       if (length === 0) this.#between({ type: 'tts_start', phrase_index: index });
       length += samples.length;
       this.#spoken.add(samples.length / SPEECH_RATE, words);
-      this.#pace.audio(pcm(samples));
+      this.#pace.audio(toPcm16(samples));
       await this.#pace.room();
     }
     if (length === 0) return;
@@ -286,7 +284,7 @@ const clientCall = ({ id, function: { name, arguments: json } }: CollectedToolCa
 };
 
 /** Samples as 16-bit PCM. */
-function pcm(samples: Float32Array): Int16Array {
+function toPcm16(samples: Float32Array): Int16Array {
   const out = new Int16Array(samples.length);
   for (let index = 0; index < samples.length; index += 1) out[index] = Math.max(-1, Math.min(1, samples[index]!)) * 32767;
   return out;

@@ -3,7 +3,7 @@ import { log } from '../base/log.js';
 import { StateMachine } from '../base/state-machine.js';
 import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
-import { ask, type Conversation, rehearse } from './asking.js';
+import { askModel, type Conversation, type EndedTurn, notUnderstood, readPromptAhead } from './chat-turn.js';
 import { type Clock, sinceMs } from './clock.js';
 import { type Hearing, messageOf, type Said, type ServerMessage, type TurnTimings, type VoiceFrame, type VoicePeer } from './contract.js';
 import { HeldLevel } from './ear.js';
@@ -11,10 +11,9 @@ import { isBackChannel, isStop } from './languages.js';
 import { Listening, type Utterance } from './listening.js';
 import { Readiness } from './readiness.js';
 import { Reply } from './reply.js';
-import { configured, type VoiceSettings } from './settings.js';
+import { applyConfig, type VoiceSettings } from './settings.js';
 import { TRANSITIONS, type VoiceEvent, type VoiceState } from './states.js';
 import { Traffic } from './traffic.js';
-import { type EndedTurn, notUnderstood } from './turn-event.js';
 
 /** Characters of a typed text. */
 const MOST_TEXT = 10_000;
@@ -73,7 +72,7 @@ export class VoiceSession {
     const { chat, transcription, clock } = parts;
     this.#readiness = new Readiness({
       ...parts,
-      rehearse: (signal) => rehearse(chat, parts, this.#settings, signal),
+      rehearse: (signal) => readPromptAhead(chat, parts, this.#settings, signal),
       failed: (error) => this.#fail(messageOf(error)),
     });
     this.#listening = new Listening({
@@ -115,7 +114,7 @@ export class VoiceSession {
   /** A message of the client. */
   text(content: string): void {
     if (this.#isOver || !this.#traffic.takesText(content.length)) return;
-    const message = parsed(content);
+    const message = parseMessage(content);
     if (!message) this.#fail('Invalid JSON message');
     else if (message.type === 'interrupt') this.#interrupt();
     else if (message.type === 'end') this.#later(() => this.#endOfSound());
@@ -273,7 +272,7 @@ export class VoiceSession {
       asked: text,
       askedMs,
       timings,
-      open: (signal) => ask(chat, this.#parts, settings, asked, signal),
+      open: (signal) => askModel(chat, this.#parts, settings, asked, signal),
       send: (message) => this.#send(message),
       stalled: () => this.#stalled(),
     });
@@ -328,7 +327,7 @@ export class VoiceSession {
 
   #configure(message: Record<string, unknown>): void {
     const { namespace, project, chat } = this.#parts;
-    const { settings, refused } = configured(this.#settings, message);
+    const { settings, refused } = applyConfig(this.#settings, message);
     let next = settings;
     if (settings.llmModel !== this.#settings.llmModel) {
       try {
@@ -388,7 +387,7 @@ export class VoiceSession {
   }
 }
 
-function parsed(content: string): Record<string, unknown> | undefined {
+function parseMessage(content: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(content);
     return isObject(value) ? value : undefined;

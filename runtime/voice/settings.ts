@@ -88,7 +88,7 @@ export function withSettings(settings: VoiceSettings, given: Query | Config): Vo
 }
 
 /** What a `config` message changes, and a sentence about each of its fields that cannot act. */
-export function configured(settings: VoiceSettings, message: Record<string, unknown>): { settings: VoiceSettings; refused: string[] } {
+export function applyConfig(settings: VoiceSettings, message: Record<string, unknown>): { settings: VoiceSettings; refused: string[] } {
   const { type: _type, ...fields } = message;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const refused: string[] = [];

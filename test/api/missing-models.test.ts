@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
-import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/contract.js';
 import { openRuntime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { type Scenario, scenarios } from '../support/scenario.js';

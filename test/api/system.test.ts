@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { coreEndpoints } from '../../gateway/core/index.js';
-import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { openRuntime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';

@@ -6,7 +6,7 @@ import { transcriptionEndpoints } from '../../gateway/universal/transcriptions.j
 import { setLogLevel } from '../../runtime/base/log.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { RemoteTranscription } from '../../runtime/remote/transcription.js';
+import { RemoteTranscription } from '../../runtime/remote/speech.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, TranscriptSegment } from '../../runtime/speech/contract.js';
 import { Transcription } from '../../runtime/speech/transcription/transcription.js';
 import { Failure } from '../../schemas/errors.js';

@@ -12,7 +12,7 @@ import { Events } from '../../runtime/events/events.js';
 import { Examples } from '../../runtime/examples/examples.js';
 import { Help } from '../../runtime/help/help.js';
 import { placeHelpProject } from '../../runtime/help/project.js';
-import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/contract.js';
 import { ToolServers } from '../../runtime/mcp/tool-servers.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';

@@ -7,9 +7,8 @@ import type { Completion, CompletionPart, ContextUsage, FinishReason } from '../
 import { parsedCalls, ToolCallParser } from '../../completions/tools/parser.js';
 import type { Toolbox } from '../../mcp/toolbox.js';
 import { aboutOf, makeCalls } from './calls.js';
-import type { CallAbout, CallRecord, MadeCall, ModelCall } from './contract.js';
-import type { ToolFields, TurnTools } from './offer.js';
-import { cut } from './result-text.js';
+import { type CallAbout, type CallRecord, cutText, type MadeCall, type ModelCall } from './tool-call.js';
+import type { ToolFields, TurnTools } from './turn-tools.js';
 import type { Consent, Decision, WaitingCall } from './waiting.js';
 
 /** Model calls of one turn where the model's entry in the project says nothing. */
@@ -274,7 +273,7 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
 
   #given(room: number, isLast: boolean): Message[] {
     const said = this.#state.rounds.flatMap((round) => messagesOf(round, round.text));
-    const messages = said.map((one) => (one.role === 'tool' ? { ...one, content: cut(one.content as string, room) } : one));
+    const messages = said.map((one) => (one.role === 'tool' ? { ...one, content: cutText(one.content as string, room) } : one));
     if (isLast) {
       const last = messages.at(-1)!;
       const hint = 'This turn makes no more calls of these tools. Answer now with what you have.';

@@ -1,10 +1,10 @@
+import { type CompletionPart } from '../../completions/contract.js';
 import { setMaxListeners } from 'node:events';
 import { Gate } from '../../base/gate.js';
 import type { CompletionPart } from '../../completions/contract.js';
 import type { ServerTool, Toolbox, ToolResult } from '../../mcp/toolbox.js';
-import type { CallAbout, CallRecord, MadeCall, ModelCall } from './contract.js';
-import type { TurnTools } from './offer.js';
-import { fenced } from './result-text.js';
+import { type CallAbout, type CallRecord, fenceResult, type MadeCall, type ModelCall } from './tool-call.js';
+import type { TurnTools } from './turn-tools.js';
 import type { Consent, Decision } from './waiting.js';
 
 /** What the calls of one answer are made with. */
@@ -123,7 +123,7 @@ class CallRun {
     const made: MadeCall = {
       ...aboutOf(call, tool),
       failed,
-      result: fenced(text, maxCharacters),
+      result: fenceResult(text, maxCharacters),
       duration_ms: Math.round(this.#elapsedMs(call) * 100) / 100,
     };
     this.#made.set(call, made);
@@ -135,13 +135,13 @@ class CallRun {
   async #result(call: ModelCall, tool: ServerTool | undefined, signal: AbortSignal): Promise<ToolResult> {
     const { toolbox, tools, sessionId } = this.#parts;
     const { name, arguments: written } = call.function;
-    if (!tool) return failure(`there is no tool ${JSON.stringify(name.slice(0, 200))}. The tools are: ${tools.names.join(', ')}.`);
-    if (this.#calls.indexOf(call) >= MOST_CALLS) return failure(`one answer makes at most ${MOST_CALLS} calls. Make this one later.`);
+    if (!tool) return failedResult(`there is no tool ${JSON.stringify(name.slice(0, 200))}. The tools are: ${tools.names.join(', ')}.`);
+    if (this.#calls.indexOf(call) >= MOST_CALLS) return failedResult(`one answer makes at most ${MOST_CALLS} calls. Make this one later.`);
     let args: unknown;
     try {
       args = written.trim() === '' ? {} : JSON.parse(written);
     } catch (error) {
-      return failure(`the arguments are no JSON (${(error as Error).message}). Call the tool again with a JSON object.`);
+      return failedResult(`the arguments are no JSON (${(error as Error).message}). Call the tool again with a JSON object.`);
     }
     const onProgress = (progress: { progress: number; total?: number; message?: string }): void => this.#progress(call, progress);
     return toolbox.call(name, args, { signal, onProgress, sessionId });
@@ -179,7 +179,7 @@ class CallRun {
   }
 }
 
-function failure(why: string): ToolResult {
+function failedResult(why: string): ToolResult {
   return { text: `Error: ${why}`, failed: true };
 }
 

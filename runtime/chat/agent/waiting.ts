@@ -4,7 +4,7 @@ import { log } from '../../base/log.js';
 import type { Batch, Store } from '../../store/store.js';
 import type { Entry } from '../../store/table.js';
 import { type Clock, sizeOf } from '../session.js';
-import type { CallAbout } from './contract.js';
+import type { CallAbout } from './tool-call.js';
 
 /** What a person said of a call; `late` = nobody said anything in time. */
 export type Decision = 'allow' | 'deny' | 'late';
@@ -84,7 +84,7 @@ export class WaitingCalls<State extends { readonly sessionId: string | null }> {
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.#timer = setInterval(() => this.sweep().catch(report), SWEEP_MS);
+    this.#timer = setInterval(() => this.sweep().catch(logFailure), SWEEP_MS);
     this.#timer.unref();
   }
 
@@ -92,7 +92,7 @@ export class WaitingCalls<State extends { readonly sessionId: string | null }> {
   consent(namespace: string, project: string): Consent {
     return {
       ask: (call, signal) => {
-        const waiting = { ...call, id: `mcall_${hex()}`, expires_at: this.#after(OPEN_MS) };
+        const waiting = { ...call, id: `mcall_${randomId()}`, expires_at: this.#after(OPEN_MS) };
         return { waiting, decision: this.#decision({ namespace, project, waiting }, signal) };
       },
     };
@@ -105,7 +105,7 @@ export class WaitingCalls<State extends { readonly sessionId: string | null }> {
 
   /** Names what a paused turn waits for. */
   named(calls: readonly CallAbout[]): WaitingCall[] {
-    const turn = hex();
+    const turn = randomId();
     return calls.map((call, index) => ({ ...call, id: `mcall_${turn}_${index}`, expires_at: this.#after(PAUSED_MS) }));
   }
 
@@ -125,7 +125,7 @@ export class WaitingCalls<State extends { readonly sessionId: string | null }> {
   list(namespace: string, project: string): WaitingCall[] {
     const open = [...this.#open.values()].filter((call) => call.namespace === namespace && call.project === project);
     const paused = this.#paused(namespace, project).filter(({ value }) => !this.#isOver(value.atMs));
-    const calls = [...open.map(({ waiting }) => waiting), ...paused.flatMap(({ value }) => undecided(value as unknown as Pause))];
+    const calls = [...open.map(({ waiting }) => waiting), ...paused.flatMap(({ value }) => undecidedCalls(value as unknown as Pause))];
     return calls.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
   }
 
@@ -142,10 +142,10 @@ export class WaitingCalls<State extends { readonly sessionId: string | null }> {
       const key = [namespace, project, turnId] as const;
       const record = this.#store.pausedTurns.get(key);
       const pause = record && !this.#isOver(record.atMs) ? (record as unknown as Pause) : undefined;
-      const call = pause && undecided(pause).find((one) => one.id === id);
+      const call = pause && undecidedCalls(pause).find((one) => one.id === id);
       if (!record || !pause || !call) throw notWaiting(id);
       const next: Pause = { waiting: pause.waiting, decided: { ...pause.decided, [call.tool_call_id]: decision } };
-      const waiting = undecided(next);
+      const waiting = undecidedCalls(next);
       const state = waiting.length === 0 ? this.#store.pausedStates.get(key) : undefined;
       // A turn that goes on is gone from the disk first: no call is made twice.
       await this.#store.write((batch) => {
@@ -252,7 +252,7 @@ function removeTurn(batch: Batch, key: TurnKey): void {
   batch.remove('pausedStates', key);
 }
 
-function undecided({ waiting, decided }: Pause): WaitingCall[] {
+function undecidedCalls({ waiting, decided }: Pause): WaitingCall[] {
   return waiting.filter((call) => !Object.hasOwn(decided, call.tool_call_id));
 }
 
@@ -260,7 +260,7 @@ function turnOf(id: string): string {
   return ID.exec(id)![1]!;
 }
 
-function hex(): string {
+function randomId(): string {
   return randomUUID().replaceAll('-', '');
 }
 
@@ -269,6 +269,6 @@ function notWaiting(id: string): Failure {
   return new Failure('not_found', message, { code: 'CallNotWaiting' });
 }
 
-function report(error: unknown): void {
+function logFailure(error: unknown): void {
   log('warn', 'turns that waited for too long could not be removed', { error });
 }

@@ -1,5 +1,4 @@
-import { Cursor, type Literal } from './python-cursor.js';
-import { pythonTokens, unreadable } from './python-tokens.js';
+import { Cursor, type Literal, pythonTokens, unreadableSchema } from './python-reader.js';
 import { type FieldArguments, fieldArguments, isPlainType, readType, type Schema, withRules } from './python-types.js';
 
 const ENUM_BASES: ReadonlySet<string> = new Set(['Enum', 'StrEnum', 'IntEnum']);
@@ -56,7 +55,7 @@ class FileReader {
       else if (!cursor.take('newline')) cursor.refuse('a schema file holds imports and classes only');
     }
     for (const [name, line] of this.#named) {
-      if (!this.#classes.has(name)) throw unreadable(line, `the type ${name} is neither supported nor a class of this file`);
+      if (!this.#classes.has(name)) throw unreadableSchema(line, `the type ${name} is neither supported nor a class of this file`);
     }
     return this.#classes;
   }
@@ -110,7 +109,7 @@ class FileReader {
     if (head.root || isModel(schema)) this.models.push(head.name);
     this.#body((cursor) => {
       if (cursor.token.kind === 'string') {
-        const text = cleaned(String(cursor.literal()));
+        const text = dedentDocstring(String(cursor.literal()));
         // Later ones describe a field.
         schema.description ??= text;
         cursor.expect('newline');
@@ -127,7 +126,7 @@ class FileReader {
     const unknown = bases.find((base) => base !== 'BaseModel' && !MIXED_IN.has(base) && !this.#classes.has(base));
     if (bases.length > 0 && unknown === undefined) return modelOf(bases.map((base) => this.#classes.get(base)));
     const from = unknown ? `, not from ${unknown}` : '';
-    throw unreadable(line, `the class ${name} must derive from BaseModel, Enum or a class above it${from}`);
+    throw unreadableSchema(line, `the class ${name} must derive from BaseModel, Enum or a class above it${from}`);
   }
 
   /** Reads what stands in a class: on its line, or in the block below. */
@@ -198,7 +197,7 @@ class FileReader {
 }
 
 /** A doc string without the indentation of its lines. */
-function cleaned(text: string): string {
+function dedentDocstring(text: string): string {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -225,6 +224,6 @@ export function pythonSchema(text: string, name: string): Schema {
   const reader = new FileReader(text);
   const classes = reader.read();
   const { models } = reader;
-  if (!models.includes(name)) throw unreadable(1, `the file has no model class ${name}; it has ${models.join(', ') || 'none'}`);
+  if (!models.includes(name)) throw unreadableSchema(1, `the file has no model class ${name}; it has ${models.join(', ') || 'none'}`);
   return { $ref: `#/$defs/${name}`, $defs: Object.fromEntries(classes) };
 }

@@ -1,5 +1,4 @@
-import { Cursor, type Literal } from './python-cursor.js';
-import { pythonTokens, type Token } from './python-tokens.js';
+import { Cursor, type Literal, pythonTokens, type Token } from './python-reader.js';
 
 /** A JSON Schema, or a part of one. */
 export type Schema = { [keyword: string]: unknown };

@@ -30,8 +30,8 @@ export interface IncomingConversation {
 const LATEST_MS = 8.64e15;
 
 /** A conversation of a file of ours, of ChatGPT's export or of Open WebUI's. Throws `invalid` for all else. */
-export async function incoming(value: unknown): Promise<IncomingConversation> {
-  if (isObject(value) && value.format === FORMAT) return ours(value);
+export async function readConversation(value: unknown): Promise<IncomingConversation> {
+  if (isObject(value) && value.format === FORMAT) return readOwn(value);
   if (isObject(value) && isObject(value.mapping)) return ofChatGpt(value, value.mapping);
   const chat = isObject(value) && isObject(value.chat) ? value.chat : value;
   if (isObject(chat) && isObject(chat.history) && isObject(chat.history.messages))
@@ -39,7 +39,7 @@ export async function incoming(value: unknown): Promise<IncomingConversation> {
   throw new Failure('invalid', 'it is no conversation of Quern, ChatGPT or Open WebUI');
 }
 
-async function ours(value: JsonObject): Promise<IncomingConversation> {
+async function readOwn(value: JsonObject): Promise<IncomingConversation> {
   const { conversation, messages } = await checkInTurns<ImportedConversation>('core/conversations#ImportedConversation', value, breathe);
   return {
     title: conversation.title,
@@ -70,7 +70,7 @@ async function ofChatGpt(value: JsonObject, mapping: JsonObject): Promise<Incomi
     messages.push({ key, parent: keyOf(node.parent), message: messageOf(role, content, secondsMs(given.create_time), model) });
   }
   return {
-    ...plain(value.title, secondsMs(value.create_time), secondsMs(value.update_time)),
+    ...plainHead(value.title, secondsMs(value.create_time), secondsMs(value.update_time)),
     current: keyOf(value.current_node),
     messages,
   };
@@ -86,7 +86,7 @@ async function ofOpenWebUi(value: JsonObject, chat: JsonObject, history: JsonObj
   }
   const updated = secondsMs(value.updated_at ?? chat.timestamp);
   return {
-    ...plain(value.title ?? chat.title, secondsMs(value.created_at ?? chat.timestamp), updated),
+    ...plainHead(value.title ?? chat.title, secondsMs(value.created_at ?? chat.timestamp), updated),
     pinned: value.pinned === true,
     archived: value.archived === true,
     current: keyOf(history.currentId),
@@ -94,7 +94,7 @@ async function ofOpenWebUi(value: JsonObject, chat: JsonObject, history: JsonObj
   };
 }
 
-function plain(title: unknown, createdMs: number, updatedMs: number): Omit<IncomingConversation, 'messages' | 'current'> {
+function plainHead(title: unknown, createdMs: number, updatedMs: number): Omit<IncomingConversation, 'messages' | 'current'> {
   return { title: textOf(title), createdMs, updatedMs: Math.max(createdMs, updatedMs), pinned: false, archived: false, settings: {} };
 }
 

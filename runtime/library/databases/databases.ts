@@ -8,12 +8,65 @@ import { isObject, type JsonObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
 import { checkTree, MAX_SENT_MEMBERS, Unparsable } from '../../config/parse.js';
 import { resolveReferences } from '../../config/references.js';
-import { withSecretsOf } from '../../config/secrets.js';
+import { withoutSecrets, withSecretsOf } from '../../config/secrets.js';
 import type { Projects } from '../../projects/projects.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
 import { databaseOf, defaultOf } from '../../rag/retrieval.js';
 import { DEFAULT_COLLECTION } from '../../rag/stores/options.js';
-import { dependants, detailOf, summaryOf } from './describe.js';
+
+const configWithoutSecrets = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
+
+/** A database as lists show it. */
+function summaryOf(database: Database, isDefault: boolean): DatabaseSummary {
+  const embeddings = database.embedding_strategies ?? [];
+  const retrievals = database.retrieval_strategies ?? [];
+  const embedding = defaultOf(embeddings, database.default_embedding_strategy);
+  const retrieval = defaultOf(retrievals, database.default_retrieval_strategy);
+  return {
+    name: database.name,
+    type: database.type,
+    is_default: isDefault,
+    embedding_strategies: embeddings.map((one) => ({
+      name: one.name,
+      type: one.type,
+      priority: one.priority ?? 0,
+      is_default: one === embedding,
+    })),
+    retrieval_strategies: retrievals.map((one) => ({ name: one.name, type: one.type, is_default: one === retrieval })),
+  };
+}
+
+/** A database with everything that is configured of it, but for secrets, which come as `***`. */
+function detailOf(config: ProjectConfig, database: Database): DatabaseDetail {
+  const embeddings = database.embedding_strategies ?? [];
+  const retrievals = database.retrieval_strategies ?? [];
+  const retrieval = defaultOf(retrievals, database.default_retrieval_strategy);
+  return {
+    name: database.name,
+    type: database.type,
+    config: configWithoutSecrets(database.config),
+    embedding_strategies: embeddings.map((one) => ({
+      name: one.name,
+      type: one.type,
+      config: configWithoutSecrets(one.config),
+      priority: one.priority ?? 0,
+    })),
+    retrieval_strategies: retrievals.map((one) => ({
+      name: one.name,
+      type: one.type,
+      config: configWithoutSecrets(one.config),
+      default: one === retrieval,
+    })),
+    default_embedding_strategy: defaultOf(embeddings, database.default_embedding_strategy)?.name ?? null,
+    default_retrieval_strategy: retrieval?.name ?? null,
+    dependent_datasets: datasetsUsing(config, database.name),
+  };
+}
+
+/** Names of the datasets that use a database. */
+function datasetsUsing(config: ProjectConfig, database: string): string[] {
+  return (config.datasets ?? []).filter((dataset) => dataset.database === database).map(({ name }) => name);
+}
 
 /** The lists of a database, each with the fields that name its default and a component. */
 const KINDS = [
@@ -68,7 +121,7 @@ export class Databases {
           code: 'DatabaseExists',
         });
       }
-      return { ...raw, rag: { ...rag, databases: [...databases, resolved(raw, wanted)] } };
+      return { ...raw, rag: { ...rag, databases: [...databases, newEntry(raw, wanted)] } };
     });
     return summaryOf(databaseOf(loaded.config, wanted.name), isDefault(loaded.config, wanted.name));
   }
@@ -79,7 +132,7 @@ export class Databases {
       // As the file is now, in its resolved form: a reference cannot be changed in part.
       const current = databaseOf(this.#projects.load(namespace, project).config, name);
       const rag = rawRag(raw);
-      const databases = rawDatabases(rag).map((one) => (isObject(one) && one.name === name ? changed(one, current, change) : one));
+      const databases = rawDatabases(rag).map((one) => (isObject(one) && one.name === name ? changedEntry(one, current, change) : one));
       return { ...raw, rag: { ...rag, databases } };
     });
     return detailOf(loaded.config, databaseOf(loaded.config, name));
@@ -125,7 +178,7 @@ function isDefault(config: ProjectConfig, name: string): boolean {
 }
 
 function refuseDependants(config: ProjectConfig, name: string): void {
-  const datasets = dependants(config, name);
+  const datasets = datasetsUsing(config, name);
   if (datasets.length === 0) return;
   throw new Failure(
     'conflict',
@@ -160,7 +213,7 @@ function checkEntry(name: string, entry: unknown): void {
 }
 
 /** The entry of a new database, with its references resolved. */
-function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
+function newEntry(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
   checkEntry(wanted.name, wanted);
   const entry: JsonObject = {};
   for (const [key, value] of Object.entries(wanted))
@@ -181,11 +234,11 @@ function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
     if (!Array.isArray(entry[list]) || entry[list].length === 0)
       throw invalidDatabase(wanted.name, `No ${word} strategy provided or resolved`);
   }
-  return checked(entry);
+  return checkSchema(entry);
 }
 
 /** A database entry of the file with a change applied; a list that changes takes the place of a reference, and a secret shown as `***` stays. */
-function changed(entry: JsonObject, current: Database, change: DatabaseUpdate): JsonObject {
+function changedEntry(entry: JsonObject, current: Database, change: DatabaseUpdate): JsonObject {
   checkEntry(current.name, change);
   const next: JsonObject = { ...entry };
   if (change.config) next.config = withSecretsOf(change.config as JsonObject, current.config, ['body', 'config']);
@@ -209,12 +262,12 @@ function changed(entry: JsonObject, current: Database, change: DatabaseUpdate): 
     if (whole[list] === undefined && current[list]) whole[list] = structuredClone(current[list]) as unknown as JsonObject[];
     delete whole[reference];
   }
-  checked(whole);
+  checkSchema(whole);
   return next;
 }
 
 /** The entry itself, if it can be a database. */
-function checked(entry: JsonObject): JsonObject {
+function checkSchema(entry: JsonObject): JsonObject {
   const copy = structuredClone(entry);
   try {
     check<Database>('config/rag#Database', copy, 'body');

@@ -49,7 +49,7 @@ export class DatabaseInspection {
     await Promise.all(
       Object.entries(checks).map(async ([check, run]) => {
         const started = performance.now();
-        const { status, message } = await run().catch((error: unknown) => unhealthy(error));
+        const { status, message } = await run().catch((error: unknown) => unhealthyState(error));
         const latency = Math.round((performance.now() - started) * 100) / 100;
         components[check] = { name: check, status, latency, latency_ms: latency, message: message ?? null };
       }),
@@ -76,7 +76,7 @@ export class DatabaseInspection {
     const stats = await this.#store(asked)
       .then((store) => store.stats())
       .catch((error: unknown) => {
-        reason = unhealthy(error).message;
+        reason = unhealthyState(error).message;
         return undefined;
       });
     const storage = (stats?.contentBytes ?? 0) + (stats?.indexBytes ?? 0);
@@ -194,7 +194,7 @@ function refuseOther(database: Database, strategy: string): void {
   );
 }
 
-function unhealthy(error: unknown): { status: 'unhealthy'; message: string } {
+function unhealthyState(error: unknown): { status: 'unhealthy'; message: string } {
   return { status: 'unhealthy', message: error instanceof Failure ? error.message : 'it does not work; see the log' };
 }
 

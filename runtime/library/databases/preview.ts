@@ -67,7 +67,7 @@ export class Preview {
   }
 }
 
-function mean(sum: number, count: number): number {
+function meanOf(sum: number, count: number): number {
   return count < 1 ? 0 : sum / count;
 }
 
@@ -93,9 +93,9 @@ function previewOf(file: SourceFile, parsed: Parsed): PreviewReply {
     chunk_size: typeof size === 'number' ? size : null,
     chunk_overlap: typeof wanted === 'number' ? wanted : null,
     total_chunks: totals.passages,
-    avg_chunk_size: mean(totals.characters, totals.passages),
+    avg_chunk_size: meanOf(totals.characters, totals.passages),
     total_size_with_overlaps: totals.characters,
-    avg_overlap_size: mean(totals.overlap, totals.passages - 1),
+    avg_overlap_size: meanOf(totals.overlap, totals.passages - 1),
     warnings: [
       ...parsed.warnings,
       ...(passages.length < totals.passages ? [`The first ${passages.length} of ${totals.passages} chunks are shown.`] : []),

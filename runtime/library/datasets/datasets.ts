@@ -23,9 +23,8 @@ import type { Chunk } from '../../rag/contract.js';
 import type { Store } from '../../store/store.js';
 import type { TaskKind } from '../../tasks/contract.js';
 import { Tasks, type TasksOptions } from '../../tasks/tasks.js';
-import type { Ingest } from './contract.js';
+import { DATASET_BYTES, type Ingest } from './contract.js';
 import { DATASET_KIND, datasetKind } from './kind.js';
-import { DATASET_BYTES } from './limits.js';
 import { DatasetPlaces, datasetFile, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
 import { Processing } from './processing.js';
 import { Removal } from './removal.js';
@@ -112,8 +111,8 @@ export class Datasets {
     const { name, data_processing_strategy: strategy, database, auto_process: auto, same_name: sameName } = wanted;
     const { data_processing_strategies: strategies, databases } = this.strategies(namespace, project);
     if (strategy !== BUILT_IN_STRATEGY && !strategies.includes(strategy))
-      throw unsupported('data processing strategy', strategy, strategies);
-    if (!databases.includes(database)) throw unsupported('database', database, databases);
+      throw unsupportedFailure('data processing strategy', strategy, strategies);
+    if (!databases.includes(database)) throw unsupportedFailure('database', database, databases);
     const settings = { ...(auto === undefined ? {} : { auto_process: auto }), ...(sameName === undefined ? {} : { same_name: sameName }) };
     const entry: JsonObject = { name, data_processing_strategy: strategy, database, ...settings };
     const loaded = await this.#projects.edit(namespace, project, (raw) => {
@@ -190,7 +189,7 @@ export class Datasets {
     const files = await this.#places.list(found);
     const { dataset } = found;
     const hashes = new Set([...(dataset.files ?? []), ...files.map(({ hash }) => hash)]);
-    const item: DatasetItem = { ...plain(dataset), files: [...hashes] };
+    const item: DatasetItem = { ...plainDataset(dataset), files: [...hashes] };
     if (!details) return item;
     item.details = {
       total_files: files.length,
@@ -225,12 +224,12 @@ function strategiesOf({ config: { rag } }: LoadedProject): Strategies {
   };
 }
 
-function plain(dataset: Dataset): Pick<DatasetItem, 'name' | 'database' | 'data_processing_strategy' | 'auto_process'> {
+function plainDataset(dataset: Dataset): Pick<DatasetItem, 'name' | 'database' | 'data_processing_strategy' | 'auto_process'> {
   const { data_processing_strategy: strategy = BUILT_IN_STRATEGY, auto_process: auto = false } = dataset;
   return { ...dataset, data_processing_strategy: strategy, auto_process: auto };
 }
 
-function unsupported(what: string, given: string, known: readonly string[]): Failure {
+function unsupportedFailure(what: string, given: string, known: readonly string[]): Failure {
   const list = known.length === 0 ? 'the project has none' : `known: ${known.join(', ')}`;
   return new Failure('bad_request', `Unsupported ${what} ${quote(given)} (${list}).`, { code: 'Unsupported' });
 }

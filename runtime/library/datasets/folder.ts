@@ -8,7 +8,7 @@ import { check } from '../../../schemas/validate.js';
 import { log } from '../../base/log.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../../config/atomic-write.js';
 import { hasSettled, sameStats } from '../../projects/cache.js';
-import { READS_AT_ONCE } from './limits.js';
+import { READS_AT_ONCE } from './contract.js';
 import { mimeTypeOf } from './mime.js';
 import { whilePending } from './pending.js';
 
@@ -48,7 +48,7 @@ export class DatasetFolder {
   /** Where the bytes of a file lie, if they do. */
   async raw(hash: string): Promise<string | undefined> {
     const path = join(this.#path, 'raw', hash);
-    return (await exists(path)) ? path : undefined;
+    return (await pathExists(path)) ? path : undefined;
   }
 
   /** Moves an upload in, with what its entry says of earlier versions. The caller sees to it that one change at a time is made. Throws `disk_full` or `forbidden`; nothing of it stays then. */
@@ -65,7 +65,7 @@ export class DatasetFolder {
     let link: string | undefined;
     try {
       for (const folder of ['raw', 'meta', join('index', 'by_name')]) await makeFolder(join(this.#path, folder));
-      await move(upload.path, raw);
+      await moveFile(upload.path, raw);
       await flushDirectory(dirname(raw));
       const { timestamp, resolved } = await this.#link(name, hash);
       link = join(this.#path, 'index', 'by_name', resolved);
@@ -177,7 +177,7 @@ export async function readEntry(path: string): Promise<FileMetadata | undefined>
 }
 
 /** Whether there is something at a path. */
-export function exists(path: string): Promise<boolean> {
+export function pathExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
@@ -192,7 +192,7 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /** Renames a flushed file; across file systems it is copied, flushed, and then renamed. */
-async function move(from: string, to: string): Promise<void> {
+async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (cause) {

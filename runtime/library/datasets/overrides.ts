@@ -2,8 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { type JsonSchema, schemaFile } from '../../../schemas/files.js';
 import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
 import { isObject, type JsonObject } from '../../base/json.js';
-import type { ParserOverrides } from './contract.js';
-import { MAX_CHUNK_SIZE, OVERRIDES_BYTES } from './limits.js';
+import { MAX_CHUNK_SIZE, OVERRIDES_BYTES, type ParserOverrides } from './contract.js';
 
 /** Names that mean every parser. */
 const EVERY = ['*', '__all__'];
@@ -25,14 +24,14 @@ export function parseOverrides(text: string | undefined): JsonObject | undefined
  */
 export function checkOverrides(given: unknown, strategy: DataProcessingStrategy | undefined): ParserOverrides {
   if (given === undefined || given === null) return {};
-  if (!isObject(given)) throw wrong('must be an object: parser type to settings, such as {"*": {"chunk_size": 500}}');
+  if (!isObject(given)) throw invalidOverride('must be an object: parser type to settings, such as {"*": {"chunk_size": 500}}');
   if (Buffer.byteLength(JSON.stringify(given)) > OVERRIDES_BYTES) throw tooLong();
   const checked: Record<string, JsonObject> = {};
   for (const [type, settings] of Object.entries(given)) {
     if (!EVERY.includes(type) && !parserTypes().includes(type)) {
-      throw wrong(`names the unknown parser ${JSON.stringify(type.slice(0, 80))}; known: *, ${parserTypes().join(', ')}`);
+      throw invalidOverride(`names the unknown parser ${JSON.stringify(type.slice(0, 80))}; known: *, ${parserTypes().join(', ')}`);
     }
-    if (!isObject(settings)) throw wrong(`has settings for ${type} that are no object`);
+    if (!isObject(settings)) throw invalidOverride(`has settings for ${type} that are no object`);
     checkChunks(settings, type);
     const key = EVERY.includes(type) ? '*' : type;
     checked[key] = { ...checked[key], ...settings };
@@ -45,13 +44,13 @@ export function checkOverrides(given: unknown, strategy: DataProcessingStrategy 
 function checkChunks(settings: JsonObject, where: string): void {
   const { chunk_size: size, chunk_overlap: overlap } = settings;
   if (size !== undefined && !isWhole(size, 1, MAX_CHUNK_SIZE)) {
-    throw wrong(`asks for chunk_size ${JSON.stringify(size)} (${where}); allowed are whole numbers from 1 to ${MAX_CHUNK_SIZE}`);
+    throw invalidOverride(`asks for chunk_size ${JSON.stringify(size)} (${where}); allowed are whole numbers from 1 to ${MAX_CHUNK_SIZE}`);
   }
   if (overlap !== undefined && !isWhole(overlap, 0, Number.MAX_SAFE_INTEGER)) {
-    throw wrong(`asks for chunk_overlap ${JSON.stringify(overlap)} (${where}); allowed are whole numbers from 0`);
+    throw invalidOverride(`asks for chunk_overlap ${JSON.stringify(overlap)} (${where}); allowed are whole numbers from 0`);
   }
   if (typeof size === 'number' && typeof overlap === 'number' && overlap >= size) {
-    throw wrong(`leads to chunk_overlap ${overlap} with chunk_size ${size} (${where}); the overlap must be smaller`);
+    throw invalidOverride(`leads to chunk_overlap ${overlap} with chunk_size ${size} (${where}); the overlap must be smaller`);
   }
 }
 
@@ -64,10 +63,10 @@ function parserTypes(): string[] {
   return ParserType!.enum as string[];
 }
 
-function wrong(what: string): Failure {
+function invalidOverride(what: string): Failure {
   return new Failure('bad_request', `parser_overrides ${what}.`, { code: 'ParserOverrides' });
 }
 
 function tooLong(): Failure {
-  return wrong(`may have ${OVERRIDES_BYTES} bytes and has more`);
+  return invalidOverride(`may have ${OVERRIDES_BYTES} bytes and has more`);
 }

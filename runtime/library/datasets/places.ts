@@ -6,8 +6,8 @@ import { isName, quote } from '../../config/names.js';
 import type { SourceFile } from '../../documents/parsers/contract.js';
 import { Locks } from '../../projects/locks.js';
 import type { LoadedProject } from '../../projects/projects.js';
-import { DatasetFolder, exists, readEntry } from './folder.js';
-import { MAX_CACHED_FOLDERS, READS_AT_ONCE } from './limits.js';
+import { MAX_CACHED_FOLDERS, READS_AT_ONCE } from './contract.js';
+import { DatasetFolder, pathExists, readEntry } from './folder.js';
 
 /** A project and one of its datasets, as configured. */
 export interface FoundDataset {
@@ -104,7 +104,7 @@ export class DatasetPlaces {
     const own = await this.folder(found).raw(hash);
     if (own !== undefined) return own;
     const shared = sharedPath(found, 'raw', hash);
-    return (found.dataset.files ?? []).includes(hash) && (await exists(shared)) ? shared : undefined;
+    return (found.dataset.files ?? []).includes(hash) && (await pathExists(shared)) ? shared : undefined;
   }
 }
 

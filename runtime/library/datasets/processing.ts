@@ -5,9 +5,8 @@ import { isObject, type JsonObject } from '../../base/json.js';
 import { BUILT_IN_STRATEGY } from '../../config/validate.js';
 import type { Projects } from '../../projects/projects.js';
 import type { Tasks } from '../../tasks/tasks.js';
-import type { DatasetWork, ParserOverrides } from './contract.js';
+import { type DatasetWork, type ParserOverrides, READS_AT_ONCE } from './contract.js';
 import { DATASET_KIND } from './kind.js';
-import { READS_AT_ONCE } from './limits.js';
 import { checkOverrides } from './overrides.js';
 import { type DatasetPlaces, type FoundDataset, findDataset, unknownFile } from './places.js';
 
@@ -55,7 +54,7 @@ export class Processing {
   async start(namespace: string, project: string, name: string, { hashes, overrides }: ProcessingWish): Promise<string> {
     const found = this.#find(namespace, project, name);
     const checked = this.checked(namespace, project, name, overrides);
-    const files = chosen(await this.#places.list(found), name, hashes);
+    const files = chooseFiles(await this.#places.list(found), name, hashes);
     await this.#checkBytes(found, files);
     const { database, data_processing_strategy: strategy = BUILT_IN_STRATEGY } = found.dataset;
     const shared: DatasetWork = { dataset: name, database, strategy, overrides: checked };
@@ -85,7 +84,7 @@ export class Processing {
     const about = { strategy, database, task_id: id };
     if (!wait) {
       const files = await this.#places.list(this.#find(namespace, project, name));
-      const details = files.map((file) => detail('pending', { file_hash: file.hash, filename: file.original_file_name }));
+      const details = files.map((file) => fileDetail('pending', { file_hash: file.hash, filename: file.original_file_name }));
       return { message: PROCESSING_STARTED, processed_files: 0, skipped_files: 0, failed_files: 0, details, ...about };
     }
     return { ...summaryOf(await this.#tasks.finished(namespace, project, id, signal)), ...about };
@@ -116,7 +115,7 @@ export class Processing {
   }
 }
 
-function chosen(files: readonly FileMetadata[], name: string, hashes: readonly string[] | undefined): readonly FileMetadata[] {
+function chooseFiles(files: readonly FileMetadata[], name: string, hashes: readonly string[] | undefined): readonly FileMetadata[] {
   if (!hashes) return files;
   return hashes.map((hash) => {
     const file = files.find((one) => one.hash === hash);
@@ -143,13 +142,13 @@ function detailOf(entry: unknown): FileProcessingDetail {
   if (Array.isArray(entry)) {
     const info: JsonObject = isObject(entry[1]) ? entry[1] : {};
     const status = entry[0] !== true ? 'failed' : info.status === 'skipped' ? 'skipped' : 'processed';
-    return detail(status, info);
+    return fileDetail(status, info);
   }
   const broken: JsonObject = isObject(entry) ? entry : {};
-  return detail('failed', { ...broken, ...(isObject(broken.details) ? broken.details : {}) });
+  return fileDetail('failed', { ...broken, ...(isObject(broken.details) ? broken.details : {}) });
 }
 
-function detail(status: FileProcessingDetail['status'], info: JsonObject): FileProcessingDetail {
+function fileDetail(status: FileProcessingDetail['status'], info: JsonObject): FileProcessingDetail {
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
   return {

@@ -75,7 +75,7 @@ export async function dropDocument(
  * Ends the replacement by a file whose chunks are all stored: the chunks of the versions before it go, and what a crash left of their files.
  * Returns how many chunks went. May be repeated after a crash at any place: the file remembers what it replaces until all of that is gone.
  */
-export function settle(parts: VersionParts, namespace: string, project: string, name: string, hash: string): Promise<number> {
+export function finishReplacement(parts: VersionParts, namespace: string, project: string, name: string, hash: string): Promise<number> {
   const { projects, places } = parts;
   return places.locks.run(lockOf(namespace, project, name), async () => {
     const found = findDataset(projects.load(namespace, project), name);

@@ -1,13 +1,105 @@
+import { hash as hashed } from 'node:crypto';
+import { log } from '../../base/log.js';
 import { breathe } from '../../base/loop.js';
 import type { Passage } from '../../documents/contract.js';
+import { CheckedFile, CheckedWriter } from '../../documents/parsing/checked-file.js';
 import type { PassageFile } from '../../documents/parsing/passage-file.js';
 import type { Chunk, EmbeddedChunk } from '../../rag/contract.js';
 import type { Embedder } from '../../rag/embedders/contract.js';
 import type { VectorStore } from '../../rag/stores/contract.js';
-import type { IngestContext } from '../datasets/contract.js';
-import { type ChunkOrigin, chunkOf } from './identity.js';
-import { KeptVectors, VectorKeeper } from './kept-vectors.js';
-import type { Stages } from './stages.js';
+import type { DatasetFile, IngestContext } from '../datasets/contract.js';
+import { type Draft, STAGE_LIMITS, type Stages } from './stages.js';
+
+const COMPONENT_BYTES = Float32Array.BYTES_PER_ELEMENT;
+
+/** The vectors of all passages of one file from an earlier run, in their order. */
+class KeptVectors {
+  readonly #file: CheckedFile;
+  readonly #vectorBytes: number;
+
+  private constructor(file: CheckedFile, vectorBytes: number) {
+    this.#file = file;
+    this.#vectorBytes = vectorBytes;
+  }
+
+  /** Opens what was kept as the stage `embed` for `count` passages; undefined where there is nothing of use. */
+  static async open(stages: Stages, document: string, key: string, count: number): Promise<KeptVectors | undefined> {
+    const path = await stages.find('embed', document, key);
+    const file = path === undefined ? undefined : await CheckedFile.open(path);
+    if (file === undefined) return undefined;
+    if (file.sizeBytes > 0 && file.sizeBytes % (count * COMPONENT_BYTES) === 0) return new KeptVectors(file, file.sizeBytes / count);
+    await file.close();
+    return undefined;
+  }
+
+  /** The vectors of the passages `first` to `last`. Throws the system's error. */
+  async between(first: number, last: number): Promise<Float32Array[]> {
+    const count = last + 1 - first;
+    const bytes = await this.#file.read(first * this.#vectorBytes, count * this.#vectorBytes);
+    return Array.from({ length: count }, (_, index) => {
+      const vector = new Float32Array(this.#vectorBytes / COMPONENT_BYTES);
+      const start = index * this.#vectorBytes;
+      new Uint8Array(vector.buffer).set(bytes.subarray(start, start + this.#vectorBytes));
+      return vector;
+    });
+  }
+
+  /** Ends reading. */
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+/** Writes the vectors of one file while they are made. A disk that refuses them costs nothing but time: none of its methods rejects. */
+class VectorKeeper {
+  readonly #draft: Draft;
+  readonly #writer: CheckedWriter;
+  #sizeBytes = 0;
+  #wanted = true;
+
+  private constructor(draft: Draft, writer: CheckedWriter) {
+    this.#draft = draft;
+    this.#writer = writer;
+  }
+
+  /** Begins; undefined where that cannot be. */
+  static async begin(stages: Stages, document: string, key: string): Promise<VectorKeeper | undefined> {
+    try {
+      const draft = await stages.begin('embed', document, key);
+      return new VectorKeeper(draft, await CheckedWriter.create(draft.path));
+    } catch (error) {
+      log('warn', 'vectors could not be kept', { error });
+      return undefined;
+    }
+  }
+
+  /** Appends the vectors of the next passages. */
+  async add(vectors: readonly Float32Array[]): Promise<void> {
+    this.#sizeBytes += vectors.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#wanted &&= this.#sizeBytes <= STAGE_LIMITS.largestBytes;
+    if (!this.#wanted) return;
+    try {
+      for (const { buffer, byteOffset, byteLength } of vectors) await this.#writer.write(new Uint8Array(buffer, byteOffset, byteLength));
+    } catch (error) {
+      this.#wanted = false;
+      log('warn', 'vectors could not be kept', { error });
+    }
+  }
+
+  /** Keeps them when they are those of all passages; else nothing stays. */
+  async end(complete: boolean): Promise<void> {
+    try {
+      if (complete && this.#wanted) {
+        await this.#writer.end();
+        return await this.#draft.keep();
+      }
+    } catch (error) {
+      log('warn', 'vectors could not be kept', { error });
+    }
+    await this.#writer.discard();
+    await this.#draft.drop();
+  }
+}
 
 /** Chunks that are embedded and stored at a time. */
 const BATCH_CHUNKS = 64;
@@ -126,4 +218,47 @@ export class Filling {
 /** The place of a chunk among the passages of its file. */
 function placeOf({ metadata }: Chunk): number {
   return metadata.chunk_index as number;
+}
+
+/** What is the same for all chunks of one run over a file. */
+export interface ChunkOrigin {
+  readonly file: DatasetFile;
+  readonly dataset: string;
+  readonly time: Date;
+}
+
+/** SHA-256 in hex. */
+export function sha256(text: string): string {
+  return hashed('sha256', text);
+}
+
+/** The chunk of a passage, with its identity: the same file cut in the same way has the same ids. Parsing has said all else that is known of it. */
+export function chunkOf(passage: Passage, origin: ChunkOrigin): Chunk {
+  const { file, time } = origin;
+  const { text, index } = passage;
+  const hash = sha256(text.trim());
+  const id = `doc_${file.hash.slice(0, 12)}_chunk_${index}_${hash.slice(0, 8)}`;
+  const iso = time.toISOString();
+  const place: Record<string, unknown> = {};
+  if (passage.page !== undefined) place.page = passage.page;
+  if (passage.headings.length > 0) place.headings = passage.headings;
+  const identity = {
+    id,
+    chunk_id: id,
+    chunk_hash: hash,
+    content_hash: hash,
+    document_hash: file.hash,
+    file_hash: file.hash,
+    source_hash: sha256(file.name),
+    dataset: origin.dataset,
+    ...(file.version === undefined ? {} : { file_version: file.version }),
+    start_position: passage.start,
+    end_position: passage.end,
+    processing_timestamp: iso,
+    ingestion_timestamp: iso,
+    processing_date: iso.slice(0, 10),
+    processing_time: iso.slice(11, 19),
+  };
+  // A spread of so many members takes ten times as long.
+  return { id, documentHash: file.hash, text, metadata: Object.assign({}, passage.metadata, place, identity) };
 }

@@ -130,7 +130,7 @@ export async function sweepStages(projectsRoot: string): Promise<void> {
     const folder = folderOf(project);
     const names = await readdir(folder).catch(() => []);
     if (names.length === 0) continue;
-    for (const name of names.filter((one) => !RESULT.test(one))) await remove(join(folder, name));
+    for (const name of names.filter((one) => !RESULT.test(one))) await removeStage(join(folder, name));
     const documents = await documentsOnDisk(project);
     await removeResults(folder, (document) => !documents.has(document));
   }
@@ -142,11 +142,11 @@ async function removeResults(folder: string, goes: (document: string) => boolean
     const document = RESULT.exec(name)?.[1];
     return document !== undefined && goes(document);
   });
-  for (const name of names) await remove(join(folder, name));
+  for (const name of names) await removeStage(join(folder, name));
   return names.length > 0;
 }
 
-async function remove(path: string): Promise<void> {
+async function removeStage(path: string): Promise<void> {
   await rm(path, { force: true }).catch((cause: unknown) => log('warn', 'a stage of ingestion could not be removed', { path, cause }));
 }
 

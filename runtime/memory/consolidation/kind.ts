@@ -1,10 +1,69 @@
+import { type ItemOutcome } from '../../store/records.js';
 import { Failure } from '../../../schemas/errors.js';
-import type { ItemOutcome } from '../../store/store.js';
+import { log } from '../../base/log.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
+import { removeMade } from '../changes.js';
 import type { MemoryChange, MemoryRecord, MemoryStore } from '../contract.js';
-import { removeMade } from '../removal.js';
 import { type BatchMeans, type BatchOutcome, isSaid, readBatch } from './batch.js';
-import { type ConsolidationInput, consolidationLock, inputOf } from './task.js';
+
+/** The kind of the tasks that consolidate a memory store. */
+export const CONSOLIDATION_KIND = 'memory_consolidation';
+
+/** What a task of consolidation is about; the input of its one item. */
+export interface ConsolidationInput {
+  readonly store: string;
+  /** Where the store stood when the task was started; a cancelled task goes back there. */
+  readonly after_seq: number;
+  /** Names the run in what it makes. */
+  readonly run: string;
+  /** Whether the chat model reads too. */
+  readonly use_llm: boolean;
+}
+
+/** The input of an item of such a task. */
+export function inputOf({ input }: TaskItem): ConsolidationInput {
+  return input as unknown as ConsolidationInput;
+}
+
+/** A store is consolidated by one task at a time. */
+export function consolidationLock(item: TaskItem): string {
+  return [CONSOLIDATION_KIND, item.namespace, item.project, inputOf(item).store].join('\n');
+}
+
+/** The longest time that a timer of Node takes; a longer interval looks more often. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Looks every `interval_seconds` of a store whether it is to be consolidated, and waits for that. */
+export class ConsolidationTimer {
+  readonly #timer: NodeJS.Timeout;
+  #isLooking = false;
+
+  constructor({ name, config }: MemoryStore, look: () => Promise<void>) {
+    const everyMs = Math.min((config.consolidation?.interval_seconds ?? 300) * 1000, LONGEST_MS);
+    this.#timer = setInterval(() => void this.#look(name, look), everyMs);
+    this.#timer.unref();
+  }
+
+  /** Ends it. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(store: string, look: () => Promise<void>): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      await look();
+    } catch (cause) {
+      // A queue that is full, or a store that closes, is asked again at the next time; one that is gone is asked no more.
+      if (cause instanceof Failure && cause.kind === 'not_found') this.stop();
+      else if (!(cause instanceof Failure) && (cause as Error).name !== 'AbortError')
+        log('warn', 'a memory store could not be consolidated', { store, cause });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
 
 /** The note that says how far a store is consolidated. */
 const CURSOR = 'consolidated';

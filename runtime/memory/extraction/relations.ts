@@ -41,7 +41,7 @@ const SUBJECTS: readonly (readonly [RegExp, (match: RegExpMatchArray, at: Readin
     pattern(`^[Tt]he (?<role>${ROLE})`),
     ({ groups }) => ({ name: '', role: groups!.role!.replace(/^new | (?:here|alone|there)$/g, ''), confidence: 0.8 }),
   ],
-  [pattern(`^(?<name>${NAME})`), ({ groups }) => named(groups!.name!)],
+  [pattern(`^(?<name>${NAME})`), ({ groups }) => namedSubject(groups!.name!)],
   [pattern(`^(?:[Hh]e|[Ss]he)(?=[ ’'])`), (_match, { before }) => (before === undefined ? undefined : { name: before, confidence: 0.6 })],
 ];
 
@@ -70,7 +70,7 @@ function nameIn(text: string): string | undefined {
   return NOT_NAMES.test(name) || / (?:I|We)$/.test(name) ? undefined : name;
 }
 
-function named(text: string): Subject | undefined {
+function namedSubject(text: string): Subject | undefined {
   const name = nameIn(text);
   return name === undefined ? undefined : { name, confidence: 0.85 };
 }

@@ -1,7 +1,6 @@
 import type { GraphReads, MemoryRecord, ReadFilter } from '../contract.js';
 import { firstOf, limitOf } from '../filter.js';
-import { type EdgeValue, Walk, type WalkFilter } from '../graph/edges.js';
-import { cheapestPath, neighbourhoodOf, pathsBetween, subgraphOf } from '../graph/paths.js';
+import { cheapestPath, type EdgeValue, neighbourhoodOf, pathsBetween, subgraphOf, Walk, type WalkFilter } from '../graph.js';
 import type { KindSpace, MemoryKind } from '../kind.js';
 import type { Line } from '../lines.js';
 

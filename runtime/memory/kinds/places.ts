@@ -1,12 +1,20 @@
 import { breathe } from '../../base/loop.js';
 import type { Box, MemoryRecord, Place, PlacedRecord, PlaceReads, ReadFilter } from '../contract.js';
-import { limitOf, passes, timesOf } from '../filter.js';
+import { limitOf, passesFilter, timesOf } from '../filter.js';
 import { heapOf } from '../heap.js';
 import { DAY_MS, EXPIRED_AT_ONCE, type KindSpace, type MemoryKind } from '../kind.js';
-import type { Placed, PlaceIndex } from '../places/contract.js';
-import { cellOf, PlaceCells } from '../places/geohash.js';
-import { boxesAround, boxesOf, distanceM, FARTHEST_M, indexedPlace } from '../places/sphere.js';
-import { PlaceTree } from '../places/tree.js';
+import {
+  boxesAround,
+  boxesOf,
+  cellOf,
+  distanceM,
+  FARTHEST_M,
+  indexedPlace,
+  PlaceCells,
+  type Placed,
+  type PlaceIndex,
+  PlaceTree,
+} from '../place-index.js';
 
 /** `nearest` looks so far at first, in metres, and then so many times as far. */
 const FIRST_RING_M = 1_000;
@@ -103,7 +111,7 @@ class OpenPlaces implements PlaceReads {
     while (heap.size > 0 && found.length < limit) {
       const { seq, rank } = heap.pop()!;
       const record = this.#space.lines.record(seq);
-      if (record && passes(record, filter)) found.push({ record, rank });
+      if (record && passesFilter(record, filter)) found.push({ record, rank });
       await breathe();
     }
     return found;

@@ -1,12 +1,12 @@
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { ReadFilter, SeriesBucket, SeriesReads } from '../contract.js';
-import { firstOf, needsRecord, passes, timesOf } from '../filter.js';
+import { firstOf, needsRecord, passesFilter, timesOf } from '../filter.js';
 import { DAY_MS, EXPIRED_AT_ONCE, type MemoryKind } from '../kind.js';
 import type { Lines } from '../lines.js';
 
 /** The series of points that name none. */
-export const USUAL_SERIES = 'default';
+const USUAL_SERIES = 'default';
 /** Members of an object whose numbers lie in the index. */
 const MOST_MEMBERS = 32;
 /** Names of series in one answer. */
@@ -120,7 +120,7 @@ async function bucketsOf(
       let value = field === undefined ? numbers : (numbers as Record<string, unknown> | null)?.[field];
       if (readsRecords || typeof value !== 'number') {
         const record = lines.record(seq);
-        if (!record || !passes(record, filter)) continue;
+        if (!record || !passesFilter(record, filter)) continue;
         value = memberOf(record.data, field);
       }
       if (value === undefined) continue;

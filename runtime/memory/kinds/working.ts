@@ -1,5 +1,5 @@
 import type { MemoryRecord, WorkingReads } from '../contract.js';
-import { limitOf, passes } from '../filter.js';
+import { limitOf, passesFilter } from '../filter.js';
 import { EXPIRED_AT_ONCE, type MemoryKind } from '../kind.js';
 
 /** What came lately: everything that is neither node, edge nor fact, for `ttl_seconds` from its arrival, the newest `max_records`. */
@@ -36,7 +36,7 @@ export const workingMemory: MemoryKind<WorkingReads> = {
           if (!record) continue;
           // Older numbers came earlier.
           if (record.addedMs <= oldestMs) return found;
-          if (record.kinds.includes('working_memory') && passes(record, filter)) found.push(record);
+          if (record.kinds.includes('working_memory') && passesFilter(record, filter)) found.push(record);
           if (found.length >= limit) return found;
         }
       }

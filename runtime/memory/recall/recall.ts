@@ -5,7 +5,7 @@ import type { MemoryRecord, MemoryStore } from '../contract.js';
 import { nameKey, speakerNode } from '../extraction/statement.js';
 import { type FactData, factData, factHash } from '../facts.js';
 import { Heap } from '../heap.js';
-import { distanceM } from '../places/sphere.js';
+import { distanceM } from '../place-index.js';
 import type { RecallIndex } from './index.js';
 import type { Allowed, RowFilter } from './rows.js';
 
@@ -131,7 +131,7 @@ export class Recall {
     const query = queryOf(text);
     if (query === '') return NO_SCORES;
     const { ids, scores } = await this.#index.text.search(query, CANDIDATES, allowed ? { filter: allowed.bits } : {});
-    return scaled(ids, scores, 0);
+    return scaleScores(ids, scores, 0);
   }
 
   async #dense(text: string, allowed: Allowed | undefined, signal: AbortSignal): Promise<Scores> {
@@ -140,7 +140,7 @@ export class Recall {
     try {
       const [vector] = await embedder.embed([text], 'query', 'interactive', signal);
       const { ids, scores } = await vectors.search(vector!, CANDIDATES, allowed ? { filter: allowed.bits } : {});
-      return scaled(ids, scores, Math.min(...scores));
+      return scaleScores(ids, scores, Math.min(...scores));
     } catch (cause) {
       signal.throwIfAborted();
       if (!(cause instanceof Error)) throw cause;
@@ -290,7 +290,7 @@ interface Candidates {
 }
 
 /** Scores brought to 0..1, `low` to 0 and the best to 1. */
-function scaled(ids: Uint32Array, scores: Float32Array, low: number): Scores {
+function scaleScores(ids: Uint32Array, scores: Float32Array, low: number): Scores {
   const high = scores[0] ?? 0;
   const span = high - low;
   return new Map([...ids].map((id, at) => [id, span > 0 ? (scores[at]! - low) / span : 1]));

@@ -1,6 +1,6 @@
 import { breathe } from '../../base/loop.js';
 import type { MemoryRecord, MemoryType, Place, ReadFilter } from '../contract.js';
-import { distanceM } from '../places/sphere.js';
+import { distanceM } from '../place-index.js';
 
 /** Rows that are looked at between two looks at the clock. A multiple of 8. */
 const STRIDE = 4096;
@@ -158,9 +158,9 @@ export class Rows {
   #tests({ fromMs, toMs, asOfMs, types, user, session, tags, near, isOfNobody }: RowFilter): Drop[] {
     const latest = Math.min(toMs ?? Number.POSITIVE_INFINITY, asOfMs ?? Number.POSITIVE_INFINITY);
     const drops: Drop[] = [];
-    if (user !== undefined) drops.push(others(this.#user, this.#names.known(user)));
-    if (isOfNobody) drops.push(others(this.#user, 0));
-    if (session !== undefined) drops.push(others(this.#session, this.#names.known(session)));
+    if (user !== undefined) drops.push(rowsWithout(this.#user, this.#names.known(user)));
+    if (isOfNobody) drops.push(rowsWithout(this.#user, 0));
+    if (session !== undefined) drops.push(rowsWithout(this.#session, this.#names.known(session)));
     if (fromMs !== undefined || Number.isFinite(latest)) drops.push(outside(this.timeMs, fromMs ?? Number.NEGATIVE_INFINITY, latest));
     if (types !== undefined) {
       const codes = new Set(types.map((type: MemoryType) => this.#names.known(type)));
@@ -180,7 +180,7 @@ export class Rows {
 type Drop = (keep: Uint8Array, from: number, to: number) => void;
 
 // Loops of their own over one column each: several times as fast as a list of tests for each row.
-const others =
+const rowsWithout =
   (column: readonly number[], code: number): Drop =>
   (keep, from, to) => {
     for (let row = from; row < to; row += 1) if (column[row] !== code) keep[row - from] = 0;

@@ -8,82 +8,6 @@ import { ollama } from './ollama.js';
 import { openAi } from './openai.js';
 import { huggingFace, sentenceTransformer, universal } from './universal.js';
 
-/** So long bulk work waits for interactive work at most: with questions all the time, ingestion still gets on. */
-const LONGEST_WAIT_MS = 1000;
-
-interface Waiting {
-  readonly start: () => void;
-  readonly sinceMs: number;
-}
-
-/** Orders the work at the embedder of one database: interactive work starts at once, bulk work one batch at a time and while no question is asked. */
-export class EmbeddingQueue {
-  #asking = 0;
-  #busy = false;
-  readonly #queue: Waiting[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  /** No work is running or waiting. */
-  get idle(): boolean {
-    return this.#asking === 0 && !this.#busy && this.#queue.length === 0;
-  }
-
-  /** Does the work when nothing goes before it. Throws the reason of the abort while it waits. */
-  async run<T>(urgency: Urgency, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted();
-    if (urgency === 'interactive') {
-      this.#asking += 1;
-      try {
-        return await work();
-      } finally {
-        this.#asking -= 1;
-        this.#next();
-      }
-    }
-    await this.#wait(signal);
-    try {
-      return await work();
-    } finally {
-      this.#busy = false;
-      this.#next();
-    }
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        const at = this.#queue.indexOf(waiting);
-        if (at >= 0) this.#queue.splice(at, 1);
-        reject(signal.reason);
-      };
-      const start = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const waiting: Waiting = { start, sinceMs: performance.now() };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#queue.push(waiting);
-      this.#next();
-    });
-  }
-
-  #next(): void {
-    const first = this.#queue[0];
-    if (!first || this.#busy) return;
-    const leftMs = first.sinceMs + LONGEST_WAIT_MS - performance.now();
-    if (this.#asking > 0 && leftMs > 0) {
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
-        this.#next();
-      }, leftMs).unref();
-      return;
-    }
-    this.#queue.shift();
-    this.#busy = true;
-    first.start();
-  }
-}
-
 /** Every type of embedder: the list that a new one is added to. */
 export const EMBEDDERS = {
   UniversalEmbedder: universal,
@@ -218,5 +142,81 @@ class CheckedEmbedder implements Embedder {
 
   #bad(what: string): Failure {
     return new Failure('model_failed', `${this.#named()} ${what}; nothing was stored.`, { code: 'BadEmbedding' });
+  }
+}
+
+/** So long bulk work waits for interactive work at most: with questions all the time, ingestion still gets on. */
+const LONGEST_WAIT_MS = 1000;
+
+interface Waiting {
+  readonly start: () => void;
+  readonly sinceMs: number;
+}
+
+/** Orders the work at the embedder of one database: interactive work starts at once, bulk work one batch at a time and while no question is asked. */
+export class EmbeddingQueue {
+  #asking = 0;
+  #busy = false;
+  readonly #queue: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** No work is running or waiting. */
+  get idle(): boolean {
+    return this.#asking === 0 && !this.#busy && this.#queue.length === 0;
+  }
+
+  /** Does the work when nothing goes before it. Throws the reason of the abort while it waits. */
+  async run<T>(urgency: Urgency, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (urgency === 'interactive') {
+      this.#asking += 1;
+      try {
+        return await work();
+      } finally {
+        this.#asking -= 1;
+        this.#next();
+      }
+    }
+    await this.#wait(signal);
+    try {
+      return await work();
+    } finally {
+      this.#busy = false;
+      this.#next();
+    }
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        const at = this.#queue.indexOf(waiting);
+        if (at >= 0) this.#queue.splice(at, 1);
+        reject(signal.reason);
+      };
+      const start = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const waiting: Waiting = { start, sinceMs: performance.now() };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#queue.push(waiting);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    const first = this.#queue[0];
+    if (!first || this.#busy) return;
+    const leftMs = first.sinceMs + LONGEST_WAIT_MS - performance.now();
+    if (this.#asking > 0 && leftMs > 0) {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#next();
+      }, leftMs).unref();
+      return;
+    }
+    this.#queue.shift();
+    this.#busy = true;
+    first.start();
   }
 }

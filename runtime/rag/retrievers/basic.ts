@@ -1,11 +1,6 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { defineRetriever, hitsByMetric, lexicalHits, METRIC, TOP_K } from './retriever.js';
 
-/** The chunks that share words with the question, by BM25; needs no embedding. */
-export const bm25 = defineRetriever('BM25Retriever', 'top_k', { top_k: TOP_K }, (query, _options, means) =>
-  lexicalHits(query, means, query.topK),
-);
-
 const OPTIONS = {
   top_k: TOP_K,
   distance_metric: METRIC,
@@ -24,3 +19,8 @@ export const basicSimilarity = nearest('BasicSimilarityStrategy');
 
 /** The same under its older name. */
 export const vector = nearest('VectorRetriever');
+
+/** The chunks that share words with the question, by BM25; needs no embedding. */
+export const bm25 = defineRetriever('BM25Retriever', 'top_k', { top_k: TOP_K }, (query, _options, means) =>
+  lexicalHits(query, means, query.topK),
+);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readBatch } from '../../../runtime/memory/consolidation/batch.js';
-import { CONSOLIDATION_KIND } from '../../../runtime/memory/consolidation/task.js';
+import { CONSOLIDATION_KIND } from '../../../runtime/memory/consolidation/kind.js';
 import type { Memories, MemoryStore, NewMemory } from '../../../runtime/memory/contract.js';
 import { factData, likenessBy } from '../../../runtime/memory/facts.js';
 import { OpenMemories } from '../../../runtime/memory/memories.js';

@@ -1,5 +1,6 @@
+import { type ChunkRecord, type DocumentRecord, type RowRange } from '../../../store/records.js';
 import { breathe, turn } from '../../../base/loop.js';
-import type { Batch, ChunkRecord, DocumentRecord, RowRange, Store } from '../../../store/store.js';
+import type { Batch, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { documentName } from '../metadata.js';
 import { ROWS_PER_TURN } from './pacing.js';
@@ -55,7 +56,7 @@ export class Bitmap {
 }
 
 /** Ranges with further rows at their end, the last one prolonged where that is possible. */
-export function withRows(ranges: readonly RowRange[], first: number, count: number): RowRange[] {
+function withRows(ranges: readonly RowRange[], first: number, count: number): RowRange[] {
   if (count === 0) return [...ranges];
   const last = ranges.at(-1);
   if (last !== undefined && last[0] + last[1] === first) return [...ranges.slice(0, -1), [last[0], last[1] + count]];
@@ -63,7 +64,7 @@ export function withRows(ranges: readonly RowRange[], first: number, count: numb
 }
 
 /** Ranges without one row. */
-export function withoutRow(ranges: readonly RowRange[], row: number): RowRange[] {
+function withoutRow(ranges: readonly RowRange[], row: number): RowRange[] {
   return ranges.flatMap(([first, count]): RowRange[] => {
     if (row < first || row >= first + count) return [[first, count]];
     const parts: RowRange[] = [
@@ -92,7 +93,7 @@ export function vectorOf(bytes: Uint8Array): Float32Array {
 }
 
 /** What a chunk counts for in the size of its document. */
-export function chunkBytes(text: string, dimensions: number): number {
+function chunkBytes(text: string, dimensions: number): number {
   return Buffer.byteLength(text) + dimensions * Float32Array.BYTES_PER_ELEMENT;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setLogLevel } from '../../../../runtime/base/log.js';
-import { contextText, questionsOf, retrieve, sourcesFrame, sourcesOf } from '../../../../runtime/chat/passages.js';
+import { contextText, questionsOf, retrievePassages, sourcesFrame, sourcesOf } from '../../../../runtime/chat/passages.js';
 import type { LoadedProject } from '../../../../runtime/projects/projects.js';
 import type { Hit, Question, Retrieval } from '../../../../runtime/rag/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
@@ -96,16 +96,20 @@ describe('passages of a turn', () => {
 
   it('are those of the only question as they come', async () => {
     const hits = [hit('x', 0.1), hit('y', 0.9), hit('z', 0.5)];
-    assert.deepEqual(await retrieve(answering({ q: hits }), project(), questions(['q']), signal), hits);
-    assert.deepEqual(await retrieve(answering({}), project(), [], signal), []);
+    assert.deepEqual(await retrievePassages(answering({ q: hits }), project(), questions(['q']), signal), hits);
+    assert.deepEqual(await retrievePassages(answering({}), project(), [], signal), []);
   });
 
   it('are the best of all questions, once each, cut to what the request or the strategy says', async () => {
     const start = 's'.repeat(200);
     const retrieval = answering({ one: [hit(`${start}1`, 0.3), hit('x', 0.2)], two: [hit(`${start}2`, 0.8), hit('y', 0.5)] });
-    assert.deepEqual(texts(await retrieve(retrieval, project(), questions(['one', 'two'], { topK: 10 }), signal)), [`${start}2`, 'y', 'x']);
-    assert.deepEqual(texts(await retrieve(retrieval, project(), questions(['one', 'two']), signal)), [`${start}2`, 'y']);
-    assert.deepEqual(texts(await retrieve(retrieval, project(), questions(['one', 'two'], { topK: 1 }), signal)), [`${start}2`]);
+    assert.deepEqual(texts(await retrievePassages(retrieval, project(), questions(['one', 'two'], { topK: 10 }), signal)), [
+      `${start}2`,
+      'y',
+      'x',
+    ]);
+    assert.deepEqual(texts(await retrievePassages(retrieval, project(), questions(['one', 'two']), signal)), [`${start}2`, 'y']);
+    assert.deepEqual(texts(await retrievePassages(retrieval, project(), questions(['one', 'two'], { topK: 1 }), signal)), [`${start}2`]);
   });
 
   it('are asked for at the same time', async () => {
@@ -122,15 +126,15 @@ describe('passages of a turn', () => {
         return { hits: [], database: 'a', strategy: 's', timeMs: 1, warnings: [] };
       },
     };
-    await retrieve(retrieval, project(), questions(['one', 'two', 'three']), signal);
+    await retrievePassages(retrieval, project(), questions(['one', 'two', 'three']), signal);
   });
 
   it('are those of the questions that were answered; without any, the failure', async () => {
     const down = new Failure('unavailable', 'down');
     const retrieval = answering({ one: down, two: [hit('x', 0.2)], three: down });
-    assert.deepEqual(texts(await retrieve(retrieval, project(), questions(['one', 'two']), signal)), ['x']);
-    await assert.rejects(retrieve(retrieval, project(), questions(['one', 'three']), signal), down);
-    await assert.rejects(retrieve(retrieval, project(), questions(['one']), signal), down);
+    assert.deepEqual(texts(await retrievePassages(retrieval, project(), questions(['one', 'two']), signal)), ['x']);
+    await assert.rejects(retrievePassages(retrieval, project(), questions(['one', 'three']), signal), down);
+    await assert.rejects(retrievePassages(retrieval, project(), questions(['one']), signal), down);
   });
 });
 

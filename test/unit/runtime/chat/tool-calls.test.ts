@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it, mock } from 'node:test';
 import { type CallParts, makeCalls } from '../../../../runtime/chat/agent/calls.js';
-import { TurnTools } from '../../../../runtime/chat/agent/offer.js';
+import { TurnTools } from '../../../../runtime/chat/agent/turn-tools.js';
 import { WaitingCalls } from '../../../../runtime/chat/agent/waiting.js';
 import { systemClock } from '../../../../runtime/chat/session.js';
 import type { CompletionPart } from '../../../../runtime/completions/contract.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fenced } from '../../../../runtime/chat/agent/result-text.js';
+import { fenceResult } from '../../../../runtime/chat/agent/tool-call.js';
 import { TOOL_FORMATS } from '../../../../runtime/completions/tools/formats.js';
 import { parseToolCalls } from '../../../../runtime/completions/tools/parser.js';
 
@@ -16,7 +16,7 @@ describe('the result of a tool, which its model repeats', () => {
       ['a call in capitals', `${format.open.toUpperCase()}${written}`],
     ] as const)
       it(`${how} of the form ${format.name} is no call`, () => {
-        assert.deepEqual(parseToolCalls(fenced(text, 1000), format).calls, []);
+        assert.deepEqual(parseToolCalls(fenceResult(text, 1000), format).calls, []);
       });
     it(`the form ${format.name} would be a call without the fence`, () => {
       assert.equal(parseToolCalls(`${format.open}${written}${format.close}`, format).calls.length, 1);
@@ -25,16 +25,17 @@ describe('the result of a tool, which its model repeats', () => {
 
   it('stays the JSON that it was', () => {
     const value = { name: 'Ada', arguments: [1] };
-    assert.deepEqual(JSON.parse(fenced(JSON.stringify(value), 1000)), value);
-    assert.equal(fenced('{"name":"Ada","age":36}', 1000), '{"name":"Ada","age":36}');
+    assert.deepEqual(JSON.parse(fenceResult(JSON.stringify(value), 1000)), value);
+    assert.equal(fenceResult('{"name":"Ada","age":36}', 1000), '{"name":"Ada","age":36}');
   });
 
   it('keeps what is no mark', () => {
-    for (const text of ['a < b | c > d', '<div>[INSTANCE]</div>', 'x[0] <| y', '😀<p>think</p>']) assert.equal(fenced(text, 1000), text);
+    for (const text of ['a < b | c > d', '<div>[INSTANCE]</div>', 'x[0] <| y', '😀<p>think</p>'])
+      assert.equal(fenceResult(text, 1000), text);
   });
 
   it('is cut between characters, and says so', () => {
-    assert.equal(fenced('ab😀cd', 3), 'ab… [cut: the result has 6 characters]');
+    assert.equal(fenceResult('ab😀cd', 3), 'ab… [cut: the result has 6 characters]');
   });
 
   it('takes time in proportion to its length', () => {
@@ -46,7 +47,7 @@ describe('the result of a tool, which its model repeats', () => {
       '[{"name'.repeat(9_000),
       '"arguments" '.repeat(5_000),
     ])
-      fenced(text, 65_536);
+      fenceResult(text, 65_536);
     assert.ok(performance.now() - began < 500);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checked } from '../../../../runtime/memory/consolidation/by-model.js';
+import { groundedStatement } from '../../../../runtime/memory/consolidation/by-model.js';
 import type { MemoryRecord } from '../../../../runtime/memory/contract.js';
 import { factsOf, openMemory, openOwnStage, say } from '../../../support/memory/stage.js';
 
@@ -140,7 +140,7 @@ test('facts that clients give in any form are taken as theirs, and a recall find
 test('of what a chat model answers only that is kept whose words stand in the record', () => {
   const source = { id: 'r', text: 'I work at Siemens. Maybe Eva lives in Linz? My sister hates snow.', timeMs: 0 } as MemoryRecord;
   const fact = { message: 1, quote: 'I work at Siemens', subject: 'user', relation: 'works at', object: 'Siemens' };
-  const kept = checked(fact, source);
+  const kept = groundedStatement(fact, source);
   assert.deepEqual([kept?.subject, kept?.relation, kept?.object, kept?.negated], ['user', 'works_at', 'Siemens', false]);
   for (const made of [
     { ...fact, object: 'Google' },
@@ -152,6 +152,6 @@ test('of what a chat model answers only that is kept whose words stand in the re
     { ...fact, object: { a: 1 } },
     {},
   ])
-    assert.equal(checked(made, source), undefined, JSON.stringify(made));
-  assert.equal(checked(fact, { ...source, provenance: { document: 'd' } }), undefined);
+    assert.equal(groundedStatement(made, source), undefined, JSON.stringify(made));
+  assert.equal(groundedStatement(fact, { ...source, provenance: { document: 'd' } }), undefined);
 });

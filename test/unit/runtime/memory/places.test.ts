@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Box, MemoryStore, NewMemory, Place } from '../../../../runtime/memory/contract.js';
 import type { KindSpace, RecordChange } from '../../../../runtime/memory/kind.js';
-import { PlaceTree } from '../../../../runtime/memory/places/tree.js';
+import { PlaceTree } from '../../../../runtime/memory/place-index.js';
 import { longestTurnMs } from '../../../support/longest-turn.js';
 import { ALL_KINDS, type MemoryStage, openMemoryStage } from '../../../support/memory/store-stage.js';
 import { randomOf } from '../../../support/retrieval-corpus.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NeedModel } from '../../../../runtime/models/fetch/on-use.js';
-import { fetchingSpeech } from '../../../../runtime/voice/fetching.js';
+import { fetchingSpeech } from '../../../../runtime/voice/voice.js';
 
 const { signal } = new AbortController();
 

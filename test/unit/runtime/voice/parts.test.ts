@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StateMachine } from '../../../../runtime/base/state-machine.js';
-import { CallFilter } from '../../../../runtime/voice/call-filter.js';
-import { SpokenText } from '../../../../runtime/voice/heard.js';
 import { isBackChannel, isStop } from '../../../../runtime/voice/languages.js';
-import { configured, projectSettings, sessionQuery, withSettings } from '../../../../runtime/voice/settings.js';
+import { spokenWords } from '../../../../runtime/voice/listening.js';
+import { SpokenText } from '../../../../runtime/voice/pace.js';
+import { CallFilter } from '../../../../runtime/voice/phrases.js';
+import { applyConfig, projectSettings, sessionQuery, withSettings } from '../../../../runtime/voice/settings.js';
 import { TRANSITIONS, type VoiceEvent, type VoiceState } from '../../../../runtime/voice/states.js';
-import { wordsOf } from '../../../../runtime/voice/words.js';
 
 const STATES: VoiceState[] = ['idle', 'listening', 'processing', 'speaking', 'interrupted'];
 
@@ -99,8 +99,8 @@ test('words that end an answer, words that do not, and sounds that are none', ()
   for (const text of ['Stop.', 'okay stop', 'Yes, but why?', 'No', '', 'I see a tree']) assert.ok(!isBackChannel(text, 'en'), text);
   for (const text of ['Stop!', 'Please stop.', 'Stop, stop.', 'OK, stop', "That's enough", 'Be quiet']) assert.ok(isStop(text, 'en'), text);
   for (const text of ['Stop the music in the kitchen', 'Where does the bus stop?', '']) assert.ok(!isStop(text, 'en'), text);
-  assert.equal(wordsOf(' [BLANK_AUDIO] (wind blowing) ♪ ... '), '');
-  assert.equal(wordsOf('Hello  [laughs] there.'), 'Hello there.');
+  assert.equal(spokenWords(' [BLANK_AUDIO] (wind blowing) ♪ ... '), '');
+  assert.equal(spokenWords('Hello  [laughs] there.'), 'Hello there.');
 });
 
 test('settings come from the project, then the address, then messages', () => {
@@ -148,12 +148,12 @@ test('each field of a config acts or is named', () => {
     max_silence_duration: 3,
     timings: true,
   };
-  const changed = configured(settings, { type: 'config', ...fields });
+  const changed = applyConfig(settings, { type: 'config', ...fields });
   assert.deepEqual(changed.refused, []);
   const values = Object.values(changed.settings);
   for (const value of Object.values(fields)) assert.ok(values.includes(value as never), String(value));
-  assert.equal(configured(settings, { silence_duration: 0.9 }).settings.baseSilence, 0.9);
-  assert.deepEqual(configured(settings, { speed: null, emotion_detection_enabled: false, emotion_model: 'x' }), { settings, refused: [] });
+  assert.equal(applyConfig(settings, { silence_duration: 0.9 }).settings.baseSilence, 0.9);
+  assert.deepEqual(applyConfig(settings, { speed: null, emotion_detection_enabled: false, emotion_model: 'x' }), { settings, refused: [] });
   for (const [name, value] of [
     ['speed', 0.4],
     ['speed', '1'],
@@ -163,7 +163,7 @@ test('each field of a config acts or is named', () => {
     ['unknown', 1],
     ['__proto__x', 1],
   ] as const) {
-    const { refused, settings: kept } = configured(settings, { [name]: value });
+    const { refused, settings: kept } = applyConfig(settings, { [name]: value });
     assert.equal(refused.length, 1);
     assert.match(refused[0]!, new RegExp(name));
     assert.deepEqual(kept, settings);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withDefaults } from '../../../../../runtime/chat/schema/defaults.js';
-import { jsonIn } from '../../../../../runtime/chat/schema/json-in-text.js';
+import { jsonIn, withDefaults } from '../../../../../runtime/chat/schema/structured.js';
 
 describe('answers by a schema', () => {
   const FOUND: [text: string, value: unknown][] = [

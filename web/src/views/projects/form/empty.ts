@@ -1,4 +1,5 @@
-import { kindOf, memberOf, type Schema } from '../schema';
+import { memberOf } from '../schema.js';
+import { kindOf, type Schema } from '../schema';
 
 /** What a setting begins with when it is added: its usual value, the first choice, or something empty. */
 export function emptyOf(schema: Schema): unknown {

@@ -1,8 +1,12 @@
+import { failedOutcome } from '../events/recording.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Chat } from '../chat/chat.js';
 import type { KeptByReader } from '../chat/turn.js';
 import type { Spent } from '../completions/spent.js';
+import type { Events } from '../events/events.js';
+import type { EventProject } from '../events/recording.js';
+import type { TurnTimings } from './contract.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Answers of a voice are short and lively where the project says nothing else. */
@@ -26,7 +30,7 @@ export interface Conversation {
 }
 
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
-export async function ask(
+export async function askModel(
   chat: Pick<Chat, 'complete' | 'model'>,
   { namespace, project, id, systemPrompt, begunWith, user: speaker, admit, spent }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
@@ -53,13 +57,13 @@ export async function ask(
 }
 
 /** Has the model read what each turn of the conversation begins with, so that it is in its memory when the first one comes. Nothing is kept. */
-export async function rehearse(
+export async function readPromptAhead(
   chat: Pick<Chat, 'complete' | 'model'>,
   conversation: Conversation,
   settings: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts, close } = await ask(chat, { ...conversation, admit: undefined, spent: undefined }, settings, 'Hello', signal, {
+  const { parts, close } = await askModel(chat, { ...conversation, admit: undefined, spent: undefined }, settings, 'Hello', signal, {
     max_tokens: 1,
     rag_enabled: false,
     unrecorded: true,
@@ -69,4 +73,43 @@ export async function rehearse(
   } finally {
     close();
   }
+}
+
+/** A spoken question and its answer, when they are over. */
+export interface EndedTurn {
+  /** What the user said; empty where it did not become text. */
+  readonly asked: string;
+  /** What was heard of the answer. */
+  readonly heard: string;
+  /** Whether the user, or the end of the session, ended the answer. */
+  readonly isCut: boolean;
+  readonly timings: TurnTimings;
+  /** Milliseconds since the user stopped speaking. */
+  readonly sinceAskedMs: number;
+  /** The event of the chat turn; absent where none was begun. */
+  readonly inferenceEvent: string | undefined;
+}
+
+/** A turn whose speech became no text. */
+export function notUnderstood(timings: TurnTimings, sinceAskedMs: number): EndedTurn {
+  return { asked: '', heard: '', isCut: false, timings, sinceAskedMs, inferenceEvent: undefined };
+}
+
+/** Where the turns of a session are kept. */
+export interface TurnLog {
+  readonly events: Events;
+  readonly project: EventProject;
+  readonly sessionId: string;
+  readonly model: string | undefined;
+}
+
+/** Keeps the event of a turn; `error` is why it failed, where it did. */
+export function logVoiceTurn({ events, project, sessionId, model }: TurnLog, turn: EndedTurn, error?: unknown): void {
+  const { asked, heard, isCut, timings, sinceAskedMs, inferenceEvent } = turn;
+  events.begin('voice_turn', project, { sessionId, startedMs: Date.now() - sinceAskedMs }).end({
+    ...(error === undefined ? {} : failedOutcome(error)),
+    model,
+    data: { timings: { ...timings }, is_cut: isCut, inference_event_id: inferenceEvent ?? null },
+    content: { transcript: asked, response: heard },
+  });
 }

@@ -1,7 +1,9 @@
+import { type CompletionRequest } from '../../completions/contract.js';
 import type { Tool, ToolChoice } from '../../../schemas/generated/common.js';
+import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import type { CompletionRequest as ChatRequest } from '../../../schemas/generated/core/chat.js';
 import { isObject } from '../../base/json.js';
-import type { CompletionRequest } from '../../completions/contract.js';
-import type { ServerTool, Toolbox } from '../../mcp/toolbox.js';
+import type { ProjectTools, ServerTool, Toolbox, ToolProject } from '../../mcp/toolbox.js';
 
 /** What one model call of a turn says of tools. */
 export type ToolFields = Pick<CompletionRequest, 'tools' | 'tool_choice'>;
@@ -50,7 +52,7 @@ export class TurnTools {
 
   /** What a model call says of tools. What must be called is asked for once; the last call of a turn can only call what ends it. */
   fields(place: 'first' | 'later' | 'last'): ToolFields {
-    const tools = [...[...this.ofServers.values()].map(definition), ...this.#ofClient];
+    const tools = [...[...this.ofServers.values()].map(toolDefinition), ...this.#ofClient];
     if (tools.length === 0) return {};
     if (place === 'first') return { tools, ...(this.#choice ? { tool_choice: this.#choice } : {}) };
     if (place === 'later') return { tools, tool_choice: freeChoice(this.#choice) };
@@ -58,7 +60,7 @@ export class TurnTools {
   }
 }
 
-function definition({ name, description, parameters }: ServerTool): Tool {
+function toolDefinition({ name, description, parameters }: ServerTool): Tool {
   return { type: 'function', function: { name, description, parameters: { ...parameters } } };
 }
 
@@ -66,4 +68,41 @@ function definition({ name, description, parameters }: ServerTool): Tool {
 function freeChoice(choice: ToolChoice | undefined): ToolChoice {
   if (!isObject(choice) || choice.type !== 'allowed_tools' || !isObject(choice.allowed_tools)) return 'auto';
   return { ...choice, allowed_tools: { ...choice.allowed_tools, mode: 'auto' } };
+}
+
+/** What a turn asks of the tool servers. */
+interface ToolWish {
+  readonly model: ModelConfig;
+  readonly request: ChatRequest;
+  /** The turn repeats an earlier one, so that nothing must happen a second time. */
+  readonly isReplay: boolean;
+}
+
+/** The tools of servers for one turn; none where there are none, or where the request wants none. Rejects only with the reason of `signal`. */
+export async function openToolbox(
+  tools: ProjectTools | undefined,
+  project: ToolProject,
+  { model, request, isReplay }: ToolWish,
+  signal: AbortSignal,
+): Promise<Toolbox> {
+  const servers = project.config.mcp?.servers ?? [];
+  if (!tools || servers.length === 0 || model.mcp_servers?.length === 0 || request.tool_choice === 'none') return emptyToolbox();
+  if ((request.n ?? 1) > 1) return emptyToolbox('The tools of servers are not offered to several answers at once: leave out n, or send 1.');
+  const toolbox = await tools.open(project, model.mcp_servers, signal);
+  return isReplay ? withoutEffects(toolbox) : toolbox;
+}
+
+function emptyToolbox(...notes: string[]): Toolbox {
+  return { tools: [], notes, call: async () => ({ text: 'Error: this tool is not there any more.', failed: true }) };
+}
+
+function withoutEffects(toolbox: Toolbox): Toolbox {
+  return {
+    tools: toolbox.tools.map((tool) => ({ ...tool, ask: false })),
+    notes: toolbox.notes,
+    call: async (name, args, options) =>
+      toolbox.tools.some((tool) => tool.name === name && tool.readOnly && !tool.ask)
+        ? toolbox.call(name, args, options)
+        : { text: 'Error: a replay calls only tools that are read-only.', failed: true },
+  };
 }

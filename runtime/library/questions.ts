@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { Failure } from '../../schemas/errors.js';
+import type {
+  NewQuestion,
+  QuestionChange,
+  QuestionList,
+  RecallReply,
+  RecallRequest,
+  Relevant,
+  StoredQuestion,
+} from '../../schemas/generated/core/questions.js';
+import { breathe } from '../base/loop.js';
+import { quote } from '../config/names.js';
+import { Locks } from '../projects/locks.js';
+import type { LoadedProject, Projects } from '../projects/projects.js';
+import type { Hit, Retrieval } from '../rag/contract.js';
+import { databaseOf } from '../rag/retrieval.js';
+import { conditionsOf } from '../rag/stores/filter.js';
+import type { Store } from '../store/store.js';
+
+/** Questions times strategies of one request, which takes seconds to minutes. */
+const MOST_ASKED = 2_000;
+const DEFAULT_K = 5;
+
+type Run = RecallReply['runs'][number];
+
+/** What recall is measured with. */
+export interface RecallParts {
+  readonly project: LoadedProject;
+  readonly retrieval: Retrieval;
+  readonly questions: readonly StoredQuestion[];
+  readonly signal: AbortSignal;
+  /** Told in words how far it is. */
+  readonly tell?: ((done: number, of: number) => void) | undefined;
+}
+
+/** Asks test questions by each strategy and tells where what should be found was. Throws `bad_request` where there is nothing to ask, or too much of it. */
+export async function recallOf(parts: RecallParts, { strategies, database, k = DEFAULT_K }: RecallRequest): Promise<RecallReply> {
+  const { config } = parts.project;
+  const questions = parts.questions.filter(({ relevant }) => relevant.length > 0);
+  if (questions.length === 0)
+    throw new Failure('bad_request', 'No test question says what should be found. Add some with "relevant", and ask again.', {
+      code: 'NoQuestions',
+    });
+  const named = database ?? undefined;
+  const names = strategies ?? (databaseOf(config, named ?? questions[0]!.database).retrieval_strategies ?? []).map(({ name }) => name);
+  const asked = names.length * questions.length;
+  if (asked > MOST_ASKED)
+    throw new Failure(
+      'bad_request',
+      `${questions.length} questions by ${names.length} strategies are ${asked} queries; the most is ${MOST_ASKED}. Name fewer of them.`,
+      {
+        code: 'TooManyQueries',
+      },
+    );
+  const runs: Run[] = [];
+  let done = 0;
+  for (const strategy of names) {
+    const answers: Run['questions'] = [];
+    let ms = 0;
+    for (const question of questions) {
+      const { hits, timeMs, error } = await hitsOf(parts, question, { strategy, topK: k, database: named ?? question.database });
+      ms += timeMs;
+      answers.push(judgeHits(question, hits.slice(0, k), error));
+      done += 1;
+      parts.tell?.(done, asked);
+      await breathe();
+    }
+    const mean = (of: (answer: Run['questions'][number]) => number): number =>
+      answers.reduce((sum, one) => sum + of(one), 0) / answers.length;
+    runs.push({
+      strategy,
+      recall_at_k: mean((one) => one.recall),
+      mrr: mean(({ rank }) => (rank === null ? 0 : 1 / rank)),
+      mean_ms: ms / answers.length,
+      questions: answers,
+    });
+  }
+  return { k, runs };
+}
+
+async function hitsOf(
+  { project, retrieval, signal }: RecallParts,
+  { query, filters }: StoredQuestion,
+  { database, ...how }: { strategy: string; topK: number; database: string | undefined },
+): Promise<{ hits: readonly Hit[]; timeMs: number; error: string | null }> {
+  const scope = { namespace: project.namespace, project: project.name, config: project.config };
+  const question = { text: query, ...how, ...(database ? { database } : {}), ...(filters ? { filter: filters } : {}) };
+  try {
+    return { ...(await retrieval.ask(scope, question, signal)), error: null };
+  } catch (failure) {
+    signal.throwIfAborted();
+    // A name that is nowhere is nobody's question; what one question cannot be asked for costs it alone.
+    if (!(failure instanceof Failure) || failure.status >= 500 || failure.kind === 'not_found') throw failure;
+    return { hits: [], timeMs: 0, error: failure.message };
+  }
+}
+
+function judgeHits({ id, query, relevant }: StoredQuestion, hits: readonly Hit[], error: string | null): Run['questions'][number] {
+  const places = relevant.map((one) => hits.findIndex((hit) => isMeant(one, hit))).filter((place) => place >= 0);
+  return {
+    id,
+    query,
+    found: places.length > 0,
+    rank: places.length > 0 ? Math.min(...places) + 1 : null,
+    recall: places.length / relevant.length,
+    error,
+  };
+}
+
+/** Whether a passage is what should be found. Ids change where documents are cut anew: then its words tell. */
+function isMeant({ file_hash: document, chunk_id: chunk, text }: Relevant, hit: Hit): boolean {
+  if (hit.documentHash !== document) return false;
+  if (chunk === undefined && text === undefined) return true;
+  return hit.id === chunk || (text !== undefined && collapseSpaces(hit.text).includes(collapseSpaces(text)));
+}
+
+const collapseSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** Questions of a project. */
+const MOST_QUESTIONS = 1_000;
+const PAGE = 200;
+const ID = /^q_[0-9a-f]{32}$/;
+
+/** Test questions of projects, kept until somebody deletes them. What is acknowledged is on disk. All calls throw what the project's `load` throws. */
+export class Questions {
+  readonly #store: Store;
+  readonly #projects: Pick<Projects, 'load'>;
+  /** Changes in one project come one after the other. */
+  readonly #locks = new Locks();
+
+  constructor(store: Store, projects: Pick<Projects, 'load' | 'onErase'>) {
+    this.#store = store;
+    this.#projects = projects;
+    projects.onErase((namespace, project) => this.#erase(namespace, project));
+  }
+
+  /** A page of them, the oldest first. Throws `bad_request` for a cursor that nobody gave. */
+  async list(namespace: string, project: string, limit: number, cursor?: string): Promise<QuestionList> {
+    this.#projects.load(namespace, project);
+    if (cursor !== undefined && !ID.test(cursor))
+      throw new Failure('bad_request', `${quote(cursor)} is no cursor: take "next" of the page before.`, { code: 'InvalidCursor' });
+    // The next key after the last one.
+    const start = [namespace, project, cursor === undefined ? '' : `${cursor}\0`] as const;
+    const questions: StoredQuestion[] = [];
+    for (const { value } of this.#store.questions.page({ start, end: [namespace, project, '\uffff'], limit })) {
+      questions.push(value);
+      await breathe();
+    }
+    return { questions, next: questions.length < limit ? null : questions.at(-1)!.id, total: this.#ids(namespace, project).length };
+  }
+
+  /** All of them, or those of some ids, in the order of these. Throws `not_found`. */
+  async all(namespace: string, project: string, ids?: readonly string[] | null): Promise<StoredQuestion[]> {
+    this.#projects.load(namespace, project);
+    const found: StoredQuestion[] = [];
+    for (const id of ids ?? this.#ids(namespace, project)) {
+      found.push(this.#get(namespace, project, id));
+      await breathe();
+    }
+    return found;
+  }
+
+  /** Throws `conflict` where there are as many as there may be. */
+  add(namespace: string, project: string, wanted: NewQuestion): Promise<StoredQuestion> {
+    checkQuestion(this.#projects.load(namespace, project), wanted);
+    return this.#locks.run(`${namespace}/${project}`, async () => {
+      if (this.#ids(namespace, project).length >= MOST_QUESTIONS)
+        throw new Failure('conflict', `There are ${MOST_QUESTIONS} test questions in this project, which is the most. Delete some first.`, {
+          code: 'TooManyQuestions',
+        });
+      const nowMs = Date.now();
+      const id = `q_${nowMs.toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;
+      return this.#put(
+        namespace,
+        project,
+        changedQuestion({ id, query: '', relevant: [], created_at: new Date(nowMs).toISOString() }, wanted),
+      );
+    });
+  }
+
+  /** Throws `not_found`. */
+  change(namespace: string, project: string, id: string, change: QuestionChange): Promise<StoredQuestion> {
+    checkQuestion(this.#projects.load(namespace, project), change);
+    return this.#locks.run(`${namespace}/${project}`, () =>
+      this.#put(namespace, project, changedQuestion(this.#get(namespace, project, id), change)),
+    );
+  }
+
+  /** Throws `not_found`. */
+  async delete(namespace: string, project: string, id: string): Promise<void> {
+    this.#projects.load(namespace, project);
+    this.#get(namespace, project, id);
+    await this.#locks.run(`${namespace}/${project}`, () =>
+      this.#store.write((batch) => batch.remove('questions', [namespace, project, id])),
+    );
+  }
+
+  #ids(namespace: string, project: string): string[] {
+    const range = { start: [namespace, project, ''], end: [namespace, project, '\uffff'], limit: MOST_QUESTIONS };
+    return this.#store.questions.keys(range).map(([, , id]) => id);
+  }
+
+  #get(namespace: string, project: string, id: string): StoredQuestion {
+    const found = ID.test(id) ? this.#store.questions.get([namespace, project, id]) : undefined;
+    if (found) return found;
+    throw new Failure('not_found', `There is no test question ${quote(id)} in ${namespace}/${project}.`, { code: 'QuestionNotFound' });
+  }
+
+  async #put(namespace: string, project: string, question: StoredQuestion): Promise<StoredQuestion> {
+    await this.#store.write((batch) => batch.put('questions', [namespace, project, question.id], question));
+    return question;
+  }
+
+  async #erase(namespace: string, project: string): Promise<void> {
+    for (;;) {
+      const ids = this.#ids(namespace, project).slice(0, PAGE);
+      if (ids.length === 0) return;
+      await this.#store.write((batch) => {
+        for (const id of ids) batch.remove('questions', [namespace, project, id]);
+      });
+    }
+  }
+}
+
+/** Throws for what could not be asked later: `invalid` for a blank question, `not_found` for a database, `bad_request` for filters. */
+function checkQuestion({ config }: Pick<LoadedProject, 'config'>, { query, database, filters }: QuestionChange): void {
+  if (query?.trim() === '') throw new Failure('invalid', 'The question is blank: "query" needs words.', { code: 'BlankQuestion' });
+  if (typeof database === 'string') databaseOf(config, database);
+  if (filters) conditionsOf(filters);
+}
+
+function changedQuestion(before: StoredQuestion, change: QuestionChange): StoredQuestion {
+  const members = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(members) as unknown as StoredQuestion;
+}
