@@ -1,5 +1,5 @@
 import { breathe } from '../../runtime/base/loop.js';
-import { listModels } from '../../runtime/projects/models.js';
+import { listModels } from '../../runtime/projects/loaded-project.js';
 import type { Projects } from '../../runtime/projects/projects.js';
 import { checkText, readText, replaceText } from '../../runtime/projects/texts.js';
 import type { Runtime } from '../../runtime/runtime.js';

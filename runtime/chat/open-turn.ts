@@ -11,7 +11,7 @@ import { FORM_FIELDS } from '../completions/settings.js';
 import { type Spent, spending } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
-import { defaultModel } from '../projects/models.js';
+import { defaultModel } from '../projects/loaded-project.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { Hit, Retrieval } from '../rag/contract.js';

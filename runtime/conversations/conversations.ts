@@ -11,9 +11,9 @@ import type {
   ReadQuery,
   Settings,
 } from '../../schemas/generated/core/conversations.js';
+import { Locks } from '../base/gate.js';
 import { breathe } from '../base/loop.js';
 import { sizeOf } from '../chat/session.js';
-import { Locks } from '../projects/locks.js';
 import type { Store } from '../store/store.js';
 import { copyBranch } from './branch.js';
 import { seqOf } from './ids.js';

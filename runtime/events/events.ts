@@ -1,4 +1,3 @@
-import { type EventKey, type StoredEvent } from '../store/records.js';
 import { randomBytes, randomInt } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { EventsConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
@@ -7,7 +6,7 @@ import type { JsonObject } from '../base/json.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import { Counter, Histogram, SECONDS } from '../base/metrics.js';
-import type { Store } from '../store/store.js';
+import type { EventKey, Store, StoredEvent } from '../store/store.js';
 import { EventConfigs } from './configs.js';
 import { type EventFilter, Followers, filterOf, hasTests, matchesFilter } from './readers.js';
 import { type EndedEvent, type EventProject, Recording, SERVER_LOG } from './recording.js';

@@ -1,7 +1,6 @@
-import { type EventKey } from '../store/records.js';
 import type { EventsConfig } from '../../schemas/generated/config/project.js';
 import { breathe } from '../base/loop.js';
-import type { Store } from '../store/store.js';
+import type { EventKey, Store } from '../store/store.js';
 
 /** What a project keeps that says nothing. */
 export const KEPT = { content: 'full', max_age_days: 30, max_bytes: 64 * 2 ** 20 } as const satisfies EventsConfig;

@@ -1,8 +1,8 @@
-import { type StoredEvent } from '../store/records.js';
 import { createHash } from 'node:crypto';
 import type { EventItem, SubEvent } from '../../schemas/generated/core/events.js';
 import { HIDDEN, isSecretFolder, withoutTextSecrets } from '../../schemas/secrets.js';
 import { isObject } from '../base/json.js';
+import type { StoredEvent } from '../store/store.js';
 import type { EndedEvent, EventData } from './recording.js';
 
 /** The note that marks the first token of an answer. */

@@ -11,7 +11,7 @@ import type { Datasets } from '../library/datasets/datasets.js';
 import type { ModelPlaces } from '../models/find/contract.js';
 import { findEncoder } from '../models/find/encoder.js';
 import { findLanguage } from '../models/find/language.js';
-import { defaultModel } from '../projects/models.js';
+import { defaultModel } from '../projects/loaded-project.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import { providerOf } from '../providers/index.js';
 import type { EmbedderKind } from '../rag/embedders/contract.js';

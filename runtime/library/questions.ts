@@ -9,13 +9,13 @@ import type {
   Relevant,
   StoredQuestion,
 } from '../../schemas/generated/core/questions.js';
+import { Locks } from '../base/gate.js';
 import { breathe } from '../base/loop.js';
 import { quote } from '../config/names.js';
-import { Locks } from '../projects/locks.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import type { Hit, Retrieval } from '../rag/contract.js';
 import { databaseOf } from '../rag/retrieval.js';
-import { conditionsOf } from '../rag/stores/filter.js';
+import { conditionsOf } from '../rag/stores/metadata.js';
 import type { Store } from '../store/store.js';
 
 /** Questions times strategies of one request, which takes seconds to minutes. */

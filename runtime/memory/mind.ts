@@ -13,7 +13,7 @@ import { embeddingOf } from '../rag/retrieval.js';
 import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
 import { madeOf, removeMade } from './changes.js';
-import { type NameFinder, readByEncoder } from './consolidation/by-encoder.js';
+import { type NameFinder, readByEncoder } from './consolidation/batch.js';
 import { readByModel } from './consolidation/by-model.js';
 import {
   CONSOLIDATION_KIND,

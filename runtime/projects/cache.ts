@@ -5,7 +5,7 @@ import type { JsonObject } from '../base/json.js';
 import { isName, liesInside, requireName } from '../config/names.js';
 import { findProjectFile, formatOf, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
 import { MAX_INLINE_CHARACTERS, parseInWorker } from '../config/yaml-worker.js';
-import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
+import { type Snapshot, stampOf, takeSnapshot } from './loaded-project.js';
 
 /** The project that answers questions about this program; its name is the one that clients of the reference system ask. */
 export const HELP_PROJECT = { namespace: 'llamafarm', name: 'project_seed' } as const;

@@ -5,6 +5,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Difference, Generation, GenerationDetail, GenerationList } from '../../schemas/generated/core/generations.js';
 import type { Project } from '../../schemas/generated/core/projects.js';
+import { Locks } from '../base/gate.js';
 import { log } from '../base/log.js';
 import { flushDirectory, writeFlushed } from '../config/atomic-write.js';
 import { differencesOf, summary } from '../config/problems.js';
@@ -12,7 +13,6 @@ import { formatOf } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { validateConfig } from '../config/validate.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
-import { Locks } from './locks.js';
 import type { Projects, SeenText } from './projects.js';
 
 /** Older generations of a project are removed when there are more, or when their texts are longer together. */

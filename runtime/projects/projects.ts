@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
+import { Locks } from '../base/gate.js';
 import type { JsonObject } from '../base/json.js';
 import { log } from '../base/log.js';
 import { replaceFile } from '../config/atomic-write.js';
@@ -27,10 +28,9 @@ import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';
 import { builtInRoot, isHelpProject, ProjectCache, projectNotFound, refuseBuiltIn, refuseReserved } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
-import { Locks } from './locks.js';
-import { type LoadedProject, stampOf, writtenServers } from './snapshot.js';
+import { type LoadedProject, stampOf, writtenServers } from './loaded-project.js';
 
-export type { LoadedProject } from './snapshot.js';
+export type { LoadedProject } from './loaded-project.js';
 
 /** A configuration to be saved: where it came from, for errors, and what it replaces. */
 interface Given {

@@ -6,8 +6,8 @@ import { invalidConfig, type Path } from '../config/problems.js';
 import type { FileText, SpokenText } from '../config/shown-text.js';
 import { settingNotes, validateConfig } from '../config/validate.js';
 import { completeLargeText, showLargeText } from '../config/yaml-worker.js';
+import { stampOf } from './loaded-project.js';
 import type { Projects } from './projects.js';
-import { stampOf } from './snapshot.js';
 
 /** Where a text that is sent lies in its request, before the path of what is wrong in it. */
 const WHERE: Path = ['body', 'text'];

@@ -10,7 +10,7 @@ import { DENSE_TRUST } from './retrievers/fusion.js';
 import { RETRIEVERS } from './retrievers/index.js';
 import { MOST_HITS } from './retrievers/retriever.js';
 import type { VectorStore } from './stores/contract.js';
-import { conditionsOf, filteredValue } from './stores/filter.js';
+import { conditionsOf, filteredValue } from './stores/metadata.js';
 
 const namesOf = (things: readonly { name: string }[]): string => things.map((one) => one.name).join(', ') || 'none';
 

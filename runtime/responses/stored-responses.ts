@@ -1,8 +1,7 @@
-import { type StoredResponse } from '../store/records.js';
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import { breathe } from '../base/loop.js';
-import type { Store } from '../store/store.js';
+import type { Store, StoredResponse } from '../store/store.js';
 
 /** As long as OpenAI keeps them. */
 const KEPT_MS = 30 * 86_400_000;

@@ -7,7 +7,7 @@ import type { Memories } from '../memory/contract.js';
 import type { OpenMemories } from '../memory/memories.js';
 import type { Mind } from '../memory/mind.js';
 import type { Outbound } from '../net/outbound.js';
-import { defaultModel, namingModel } from '../projects/models.js';
+import { defaultModel, namingModel } from '../projects/loaded-project.js';
 import type { Projects } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { Store } from '../store/store.js';

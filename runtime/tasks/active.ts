@@ -1,5 +1,5 @@
-import { type ItemRecord, type TaskKey, type TaskRecord } from '../store/records.js';
 import { log } from '../base/log.js';
+import type { ItemRecord, TaskKey, TaskRecord } from '../store/store.js';
 import type { TaskItem } from './contract.js';
 import { LOG_INTERVAL_MS } from './limits.js';
 

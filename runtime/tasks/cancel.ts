@@ -1,6 +1,6 @@
-import { type Cleanup, type TaskRecord } from '../store/records.js';
 import type { CancelReply } from '../../schemas/generated/core/tasks.js';
 import { log } from '../base/log.js';
+import type { Cleanup, TaskRecord } from '../store/store.js';
 import type { ActiveTask } from './active.js';
 import type { TaskKind } from './contract.js';
 import type { Journal } from './journal.js';

@@ -1,5 +1,5 @@
-import { type ItemOutcome, type ItemRecord, type TaskRecord } from '../store/records.js';
 import type { JsonObject } from '../base/json.js';
+import type { ItemOutcome, ItemRecord, TaskRecord } from '../store/store.js';
 
 /** An item as its kind sees it. */
 export interface TaskItem {

@@ -1,7 +1,6 @@
-import { type ItemRecord, type TaskKey, type TaskRecord } from '../store/records.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '../base/log.js';
-import type { Batch, Store } from '../store/store.js';
+import type { Batch, ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { delayMs, ITEMS_PER_WRITE, MAX_FINISHED_AGE_MS, MAX_FINISHED_TASKS, RETENTION_INTERVAL_MS, STORE_BACKOFF } from './limits.js';
 
 /** Records that one read takes from the store. */

@@ -1,6 +1,6 @@
-import { type ItemRecord, type TaskKey, type TaskRecord } from '../store/records.js';
 import type { OpenTask, Task } from '../../schemas/generated/core/tasks.js';
 import type { JsonObject } from '../base/json.js';
+import type { ItemRecord, TaskKey, TaskRecord } from '../store/store.js';
 import { type ActiveTask, paceOf } from './active.js';
 import { MAX_LISTED_FILES } from './limits.js';
 import { isSkipped } from './worker.js';

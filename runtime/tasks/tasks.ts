@@ -1,9 +1,8 @@
-import { type ItemRecord, type TaskKey, type TaskRecord } from '../store/records.js';
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { CancelReply, OpenTask, Task } from '../../schemas/generated/core/tasks.js';
 import { log } from '../base/log.js';
-import type { Store } from '../store/store.js';
+import type { ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { ActiveTask } from './active.js';
 import { alreadyCancelledReply, alreadyCompletedReply, cancelledReply, revertItems } from './cancel.js';
 import type { TaskKind, TaskSpec } from './contract.js';

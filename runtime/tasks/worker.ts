@@ -1,6 +1,6 @@
-import { type ItemOutcome, type ItemRecord } from '../store/records.js';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
+import type { ItemOutcome, ItemRecord } from '../store/store.js';
 import { type ActiveTask, logProgress, type Run } from './active.js';
 import type { RunContext, TaskKind } from './contract.js';
 import type { Journal } from './journal.js';

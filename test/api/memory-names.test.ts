@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setLogLevel } from '../../runtime/base/log.js';
-import { readByEncoder } from '../../runtime/memory/consolidation/by-encoder.js';
+import { readByEncoder } from '../../runtime/memory/consolidation/batch.js';
 import type { MemoryRecord } from '../../runtime/memory/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import { writeProject } from '../support/dataset-stage.js';

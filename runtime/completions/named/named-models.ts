@@ -1,10 +1,9 @@
-import { type NamedModelRecord } from '../../store/records.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
 import type { WithOptions } from '../../../schemas/generated/universal/ollama.js';
 import { check } from '../../../schemas/validate.js';
 import { expandHome } from '../../base/files.js';
-import type { Store } from '../../store/store.js';
+import type { NamedModelRecord, Store } from '../../store/store.js';
 import type { LoraWish, UniversalRequest } from '../request.js';
 import { jinjaOf } from './go-template.js';
 import type { ModelDefinition } from './modelfile.js';

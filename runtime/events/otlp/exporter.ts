@@ -1,9 +1,9 @@
-import { type StoredEvent } from '../../store/records.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { breathe } from '../../base/loop.js';
 import type { Outbound } from '../../net/outbound.js';
+import type { StoredEvent } from '../../store/store.js';
 import type { OtlpSettings } from './settings.js';
 import { type OtlpAttribute, spanOf } from './span.js';
 

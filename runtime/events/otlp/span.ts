@@ -1,7 +1,7 @@
-import { type StoredEvent } from '../../store/records.js';
 import { createHash } from 'node:crypto';
 import type { EventType, SubEvent } from '../../../schemas/generated/core/events.js';
 import { isObject } from '../../base/json.js';
+import type { StoredEvent } from '../../store/store.js';
 
 /** A value of OTLP in its JSON encoding: 64-bit numbers are texts. */
 type OtlpValue =

@@ -1,3 +1,4 @@
+import { distanceM } from '../sphere.js';
 import { breathe } from '../../base/loop.js';
 import { stopWordsOf } from '../../documents/text/stop-words.js';
 import { foldedWords } from '../../rag/embedders/lexical.js';
@@ -5,7 +6,6 @@ import type { MemoryRecord, MemoryStore } from '../contract.js';
 import { nameKey, speakerNode } from '../extraction/statement.js';
 import { type FactData, factData, factHash } from '../facts.js';
 import { Heap } from '../heap.js';
-import { distanceM } from '../place-index.js';
 import type { RecallIndex } from './index.js';
 import type { Allowed, RowFilter } from './rows.js';
 

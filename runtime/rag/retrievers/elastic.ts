@@ -5,8 +5,7 @@ import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
 import { postJson } from '../../net/ask/json.js';
 import type { Filter, Hit } from '../contract.js';
-import { type Condition, conditionsOf, valueAt } from '../stores/filter.js';
-import { storedPaths } from '../stores/metadata.js';
+import { type Condition, conditionsOf, storedPaths, valueAt } from '../stores/metadata.js';
 import type { RetrievalQuery } from './contract.js';
 import { boundedScore, defineRetriever, TOP_K, vectorOf, withScore } from './retriever.js';
 

@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from '../contract.js';
-import { conditionsOf, passesAll } from '../stores/filter.js';
+import { conditionsOf, passesAll } from '../stores/metadata.js';
 import { defineRetriever, hitsByMetric, METRIC, TOP_K, withScore } from './retriever.js';
 
 const OPTIONS = {

@@ -1,7 +1,7 @@
-import { key } from './key.svelte.js';
-import { connection } from './connection.svelte.js';
 /** Who is signed in, where the daemon has accounts (`quern start --accounts`); elsewhere nothing of this is asked. The session is a cookie, which the browser sends by itself. */
 import type { Health } from '$schemas/core/system';
+import { connection } from './connection.svelte';
+import { key } from './key.svelte';
 
 interface Me {
   readonly id: string;

@@ -1,9 +1,9 @@
-import { key } from './key.svelte.js';
-import { connection } from './connection.svelte.js';
 /**
  * Requests to the daemon that serves this page. Each failure is an `ApiError` whose message is a sentence for people: the daemon's own `detail`, or what
  * is wrong with the connection.
  */
+import { connection } from './connection.svelte';
+import { key } from './key.svelte';
 
 /** A request that failed: the daemon refused it, or it was not reached. */
 export class ApiError extends Error {

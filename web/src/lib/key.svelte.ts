@@ -1,5 +1,5 @@
-import { connection } from './connection.svelte.js';
 /** The API key of the daemon, where it has one: asked of the reader once, kept in this browser, and never part of an address. */
+import { connection } from './connection.svelte';
 
 const PLACE = 'quern.key';
 

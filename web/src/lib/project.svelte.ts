@@ -1,6 +1,6 @@
-import { ApiError, get, projectPath } from './api.js';
 /** The project that the views work on. The choice is kept in this browser. */
 import type { AllProjects } from '$schemas/core/projects';
+import { ApiError, get, projectPath } from './api';
 
 export interface ProjectName {
   readonly namespace: string;

@@ -1,9 +1,8 @@
-import { duration, size } from './format.js';
-import { connection } from './connection.svelte.js';
-import { ApiError, isAbort, sentence } from './api.js';
 /** Downloads of models that this page began. They go on while other views are looked at; the daemon keeps what came of one that ends early, and goes on from there. */
 import { untrack } from 'svelte';
-import { ask, events } from './api';
+import { ApiError, ask, events, isAbort, sentence } from './api';
+import { connection } from './connection.svelte';
+import { duration, size } from './format';
 
 /** One download. */
 export class Pull {

@@ -1,5 +1,5 @@
-import { key } from './key.svelte.js';
 /** Work that is done again and again while somebody looks. */
+import { key } from './key.svelte';
 
 /** Does something now and then again and again, while the page is seen and nobody is asked for a key. Returns the function that ends it, for an effect. */
 export function regularly(everyMs: number, work: () => unknown): () => void {

@@ -1,5 +1,5 @@
-import { ApiError, isAbort, sentence } from './api.js';
 /** Short messages at the edge of the page. Good news goes by itself; a failure stays until it is dismissed. */
+import { ApiError, isAbort, sentence } from './api';
 
 export interface Toast {
   readonly id: number;

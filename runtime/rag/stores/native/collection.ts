@@ -1,13 +1,14 @@
 import { type ChunkRecord, type CollectionRecord, type DatabaseKey, type DocumentRecord, type RowRange } from '../../../store/records.js';
 import { randomInt } from 'node:crypto';
 import { Failure } from '../../../../schemas/errors.js';
+import { SerialQueue } from '../../../base/gate.js';
 import { log } from '../../../base/log.js';
 import { breathe, turn } from '../../../base/loop.js';
 import { StateMachine } from '../../../base/state-machine.js';
 import type { Batch, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../vectors.js';
-import { BackgroundWork, ROWS_PER_TURN, SerialQueue } from './pacing.js';
+import { BackgroundWork, ROWS_PER_TURN } from './pacing.js';
 import { Bitmap, DocumentChanges, putRows, putWaste, RecentRows, rowCount, sweepRows, vectorOf } from './rows.js';
 import { COLLECTION_TRANSITIONS, type CollectionState } from './states.js';
 

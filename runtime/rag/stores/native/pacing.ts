@@ -4,18 +4,6 @@ import { StateMachine, type Transition } from '../../../base/state-machine.js';
 /** Rows that are read in one go, which takes 1 to 2 ms (10 to 30 µs each, by their metadata). */
 export const ROWS_PER_TURN = 64;
 
-/** Runs tasks one after another, in the order they came; a failed one does not stop the next. */
-export class SerialQueue {
-  #last: Promise<unknown> = Promise.resolve();
-
-  /** Resolves or rejects as `task` does, once those before it have ended. */
-  run<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(task);
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
-}
-
 /** Work in the background: it rests, it goes on, somebody asked for more since its last look, or it was stopped. */
 type WorkState = 'resting' | 'working' | 'asked' | 'stopped';
 const WORK_TRANSITIONS: readonly Transition<WorkState, 'start' | 'look' | 'done' | 'stop'>[] = [

@@ -1,14 +1,15 @@
 import { Failure } from '../../../../schemas/errors.js';
+import { SerialQueue } from '../../../base/gate.js';
 import { turn } from '../../../base/loop.js';
 import type { Metadata } from '../../../documents/contract.js';
 import type { Store } from '../../../store/store.js';
 import type { Hit } from '../../contract.js';
 import type { Metric, StoreAnswer, StoreQuery } from '../contract.js';
-import { type Condition, conditionsOf, filteredValue, passes } from '../filter.js';
+import { type Condition, conditionsOf, filteredValue, passes } from '../metadata.js';
 import { scoreOf, similarity } from '../vectors.js';
 import type { Collection } from './collection.js';
 import type { Indexes } from './indexes.js';
-import { ROWS_PER_TURN, SerialQueue } from './pacing.js';
+import { ROWS_PER_TURN } from './pacing.js';
 import { Bitmap, chunkPages, vectorPages } from './rows.js';
 
 /** A row that was found; a higher raw score is the better one. */

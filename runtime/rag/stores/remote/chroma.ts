@@ -2,8 +2,7 @@ import type { Metadata } from '../../../documents/contract.js';
 import type { Outbound } from '../../../net/outbound.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
 import type { Metric } from '../contract.js';
-import type { Condition } from '../filter.js';
-import { storedPaths } from '../metadata.js';
+import { type Condition, storedPaths } from '../metadata.js';
 import type { ServerOptions } from '../options.js';
 import { BATCH, type CollectionClient, type RemoteHit, Server } from './client.js';
 

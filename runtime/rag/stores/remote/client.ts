@@ -3,7 +3,7 @@ import { Failure } from '../../../../schemas/errors.js';
 import { quoteHost } from '../../../net/ask/failures.js';
 import type { Outbound, OutboundRequest } from '../../../net/outbound.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
-import type { Condition } from '../filter.js';
+import type { Condition } from '../metadata.js';
 
 /** Tries of one request, the first included. Every request of a store may be repeated: points have fixed ids. */
 const TRIES = 3;

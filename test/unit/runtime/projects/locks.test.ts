@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Locks } from '../../../../runtime/projects/locks.js';
+import { Locks } from '../../../../runtime/base/gate.js';
 
 test('locks: one after the other on a key, also after a failure and when they come while others end', async () => {
   const locks = new Locks();

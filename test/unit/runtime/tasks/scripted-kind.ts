@@ -1,5 +1,5 @@
-import { type ItemOutcome } from '../../../../runtime/store/records.js';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ItemOutcome } from '../../../../runtime/store/store.js';
 import type { RunContext, TaskItem, TaskKind } from '../../../../runtime/tasks/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 

@@ -1,11 +1,11 @@
-import { blocksOf, fragmentOf } from './parse.js';
-import { morph } from './morph.js';
-import { codeBlock, colour, decorate, markSources, writeCode } from './decorate.js';
 /**
  * A Markdown text shown block by block while it grows: a block that is complete is rendered once and then left alone; only the last, open one is parsed and
  * rendered again.
  */
 import type { Token, Tokens } from 'marked';
+import { codeBlock, colour, decorate, markSources, writeCode } from './decorate';
+import { morph } from './morph';
+import { blocksOf, fragmentOf } from './parse';
 
 /** Longer blocks are shown as they were written: nobody reads them, and parsing them would hold the page. */
 const LONGEST_BLOCK = 50_000;

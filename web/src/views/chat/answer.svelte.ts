@@ -1,7 +1,7 @@
-import { type ServerEvent } from '../../lib/api.js';
 /** An answer while it is written: what the chunks of its stream say so far. */
 import type { CallAbout, MadeToolCall, WaitingCall } from '$schemas/core/chat';
 import type { Citation } from '$schemas/core/conversations';
+import type { ServerEvent } from '../../lib/api';
 
 /** A call of a tool, as far as it is known. */
 export type Call = CallAbout & Partial<Pick<MadeToolCall, 'result' | 'failed' | 'duration_ms'>> & { waiting?: WaitingCall; note?: string };

@@ -1,6 +1,6 @@
-import { size } from '../../lib/format.js';
 /** Files that go with a question: pictures and sounds as they are, documents for the daemon to read, other texts as text. */
 import type { Attachment } from '$schemas/core/conversations';
+import { size } from '../../lib/format';
 
 /** The most bytes of a file, which is what the daemon takes. */
 const MOST_BYTES = 12 * 1024 * 1024;

@@ -1,7 +1,7 @@
-import { toasts } from '../../lib/toasts.svelte.js';
-import { pulls } from '../../lib/pulls.svelte.js';
-import { get, send } from '../../lib/api.js';
 /** Puts models into projects as the ones that answer there, also when they are still to come. */
+import { get, send } from '../../lib/api';
+import { pulls } from '../../lib/pulls.svelte';
+import { toasts } from '../../lib/toasts.svelte';
 
 interface Config {
   runtime?: { default_model?: string; models?: { name: string; provider: string; model: string }[] };

@@ -1,8 +1,7 @@
-import { threadOf } from './thread.svelte.js';
-import { get, isAbort, send, sentence } from '../../lib/api.js';
 /** The list of a project's conversations: pages, search, and what is done to one of them. */
 import type { Conversation, ConversationList, ImportReply } from '$schemas/core/conversations';
-import { ask } from '../../lib/api';
+import { ask, get, isAbort, send, sentence } from '../../lib/api';
+import { threadOf } from './thread.svelte';
 
 const PAGE = 50;
 /** The most conversations of one page, which is the daemon's limit. */

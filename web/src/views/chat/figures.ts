@@ -1,7 +1,6 @@
-import { duration } from '../../lib/format.js';
 /** What is told below an answer: its model, how fast it came, and how long it is. */
 import type { Message } from '$schemas/core/conversations';
-import { count } from '../../lib/format';
+import { count, duration } from '../../lib/format';
 
 /** Answers of fewer tokens have no rate, because it would say nothing. */
 const FEWEST_TOKENS = 8;

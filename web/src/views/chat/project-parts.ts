@@ -1,6 +1,6 @@
-import { get } from '../../lib/api.js';
 /** What a chat needs to know of its project: models, databases, whether it speaks. */
 import type { ModelList } from '$schemas/core/projects';
+import { get } from '../../lib/api';
 
 export interface Database {
   readonly name: string;

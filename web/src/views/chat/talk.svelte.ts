@@ -1,6 +1,6 @@
-import { key } from '../../lib/key.svelte.js';
-import { socket } from '../../lib/api.js';
 /** A spoken conversation: the microphone goes to the daemon, its voice comes back, and both are written down as captions. */
+import { socket } from '../../lib/api';
+import { key } from '../../lib/key.svelte';
 
 /** The messages that the daemon sends beside sound; docs/voice.md describes them. */
 type Told =

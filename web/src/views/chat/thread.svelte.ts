@@ -1,10 +1,8 @@
-import { Tree } from './tree.js';
-import { ApiError, get, isAbort, type ServerEvent, send, sentence } from '../../lib/api.js';
 /** One conversation: its messages, the branch that is shown, and the turn under way. Turns go on while another view is open. */
 import type { Attachment, Conversation, ConversationPage, Message, Settings, TurnBegun, TurnRequest } from '$schemas/core/conversations';
-import { ask, events } from '../../lib/api';
+import { ApiError, ask, events, get, isAbort, type ServerEvent, send, sentence } from '../../lib/api';
 import { GrowingAnswer } from './answer.svelte';
-import { ROOT } from './tree';
+import { ROOT, Tree } from './tree';
 
 /** What the reader asks for with a turn. */
 type Turn = Omit<TurnRequest, 'client_id'>;

@@ -1,5 +1,5 @@
-import { get } from '../../lib/api.js';
 /** The passages of a file as its database keeps them. */
+import { get } from '../../lib/api';
 
 export interface Chunk {
   readonly id: string;

@@ -1,10 +1,10 @@
-import { toasts } from '../../lib/toasts.svelte.js';
-import { ApiError, get, send } from '../../lib/api.js';
 /** The tasks that take the files of a dataset into its database: followed while they run, and what came of each file. */
 
 import type { ActionReply } from '$schemas/core/datasets';
 import type { EventList, EventRecord } from '$schemas/core/events';
 import type { Task } from '$schemas/core/tasks';
+import { ApiError, get, send } from '../../lib/api';
+import { toasts } from '../../lib/toasts.svelte';
 
 const POLL_MS = 700;
 /** The most ended tasks whose outcomes are shown. */

@@ -1,11 +1,11 @@
-import { type PickedFile } from './dropped.js';
-import { key } from '../../lib/key.svelte.js';
-import { connection } from '../../lib/connection.svelte.js';
-import { ApiError, isAbort, sentence, upload } from '../../lib/api.js';
 /** Files on their way to a dataset: a few at a time, each with its progress, and each can be cancelled and tried again. */
 
 import { untrack } from 'svelte';
 import type { UploadReply } from '$schemas/core/datasets';
+import { ApiError, isAbort, sentence, upload } from '../../lib/api';
+import { connection } from '../../lib/connection.svelte';
+import { key } from '../../lib/key.svelte';
+import type { PickedFile } from './dropped';
 
 type UploadState = 'waiting' | 'sending' | 'stored' | 'known' | 'failed' | 'cancelled';
 

@@ -1,7 +1,7 @@
-import { Uploads } from './uploads.svelte.js';
-import { toasts } from '../../lib/toasts.svelte.js';
 /** What goes on with the datasets of this page's daemon, kept while other views are open. */
+import { toasts } from '../../lib/toasts.svelte';
 import { Processing } from './processing.svelte';
+import { Uploads } from './uploads.svelte';
 
 /** Uploads to one dataset, and the tasks that read what came. */
 export class DatasetWork {

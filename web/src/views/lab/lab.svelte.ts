@@ -1,11 +1,10 @@
-import { type Filters, filtersOf } from './filters.js';
-import { draft, keepDraft } from '../../lib/drafts.js';
-import { get, isAbort, send, sentence } from '../../lib/api.js';
 /** A question to several strategies at once, and what is known of its right answers. */
 
 import type { QuestionReply, StoredQuestion } from '$schemas/core/questions';
 import type { DatabaseList, QueryReply, QueryResult } from '$schemas/core/rag';
-import { type Condition, conditionsOf } from './filters';
+import { get, isAbort, send, sentence } from '../../lib/api';
+import { draft, keepDraft } from '../../lib/drafts';
+import { type Condition, conditionsOf, type Filters, filtersOf } from './filters';
 
 /** A strategy of a database. */
 export interface Way {

@@ -1,5 +1,5 @@
-import { recordsOf } from './table.js';
 /** Examples of a text classifier, as they are typed: one a line, its label before a colon or a tab. */
+import { recordsOf } from './table';
 
 export interface Example {
   readonly text: string;

@@ -1,7 +1,6 @@
-import { readTable } from './table.js';
-import { sentence } from '../../lib/api.js';
 /** The table that the reader gave, which the parts of this view share. */
-import { type Encoding, type Table } from './table';
+import { sentence } from '../../lib/api';
+import { type Encoding, readTable, type Table } from './table';
 
 class Given {
   table = $state.raw<Table>();

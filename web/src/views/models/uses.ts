@@ -1,5 +1,5 @@
-import { get } from '../../lib/api.js';
 /** Which projects name a model. */
+import { get } from '../../lib/api';
 
 interface Listed {
   readonly namespace: string;

@@ -1,8 +1,8 @@
-import { rootIn, shared } from './look.js';
 /** Views of what differs between two texts. */
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
+import { rootIn, shared } from './look';
 
 const readOnly = (label: string): Extension[] => [
   ...shared(label),

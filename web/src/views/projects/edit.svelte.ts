@@ -1,10 +1,9 @@
-import { type ReadYaml, readYaml, withMoved, withValue } from './yaml.js';
-import { draft, keepDraft } from '../../lib/drafts.js';
-import { ApiError, get, projectPath, send } from '../../lib/api.js';
 /** One project file while it is edited, by its form and as text: what is wrong with it, its draft, and how it is saved. */
 
 import type { ProjectText, TextCheck, TextSaved } from '$schemas/core/projects';
-import { type Path } from './yaml';
+import { ApiError, get, projectPath, send } from '../../lib/api';
+import { draft, keepDraft } from '../../lib/drafts';
+import { type Path, type ReadYaml, readYaml, withMoved, withValue } from './yaml';
 
 /** How long after the last change the daemon is asked about the text, in milliseconds. */
 const CHECK_MS = 400;

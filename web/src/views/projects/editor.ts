@@ -1,4 +1,3 @@
-import { rootIn, shared } from './look.js';
 /** The YAML editor. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
@@ -6,6 +5,7 @@ import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemi
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap } from '@codemirror/view';
+import { rootIn, shared } from './look';
 
 /** The editor of one text. */
 export class YamlEditor {

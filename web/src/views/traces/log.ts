@@ -1,7 +1,6 @@
-import { href } from '../../lib/route.svelte.js';
-import { project } from '../../lib/project.svelte.js';
 /** The two logs: that of the chosen project, and that of the server, which those who run the machine read. */
-import { route } from '../../lib/route.svelte';
+import { project } from '../../lib/project.svelte';
+import { href, route } from '../../lib/route.svelte';
 
 /** Which log the address names. */
 export const isServerLog = (): boolean => route.place.query.get('log') === 'server';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { conditionsOf, passesAll, valueAt } from '../../../../../runtime/rag/stores/filter.js';
+import { conditionsOf, passesAll, valueAt } from '../../../../../runtime/rag/stores/metadata.js';
 
 const passes = (filter: Record<string, unknown>, metadata: Record<string, unknown>): boolean => passesAll(conditionsOf(filter), metadata);
 

@@ -1,5 +1,4 @@
-import { memberOf } from '../schema.js';
-import { kindOf, type Schema } from '../schema';
+import { kindOf, memberOf, type Schema } from '../schema';
 
 /** What a setting begins with when it is added: its usual value, the first choice, or something empty. */
 export function emptyOf(schema: Schema): unknown {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import type { McpServer, ProjectConfig } from '../../schemas/generated/config/project.js';
-import type { Project } from '../../schemas/generated/core/projects.js';
+import type { McpServer, ModelConfig, ProjectConfig, RuntimeConfig } from '../../schemas/generated/config/project.js';
+import type { ModelItem, ModelList, Project } from '../../schemas/generated/core/projects.js';
 import type { JsonObject } from '../base/json.js';
 import { deepFreeze } from '../base/json.js';
 import { log } from '../base/log.js';
@@ -13,6 +13,32 @@ import { parseProjectFile } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { settingNotes, validateConfig } from '../config/validate.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
+
+/** The model used when a request names none: `default_model` where it names one, else the first marked `default`, else the first. */
+export function defaultModel(runtime: RuntimeConfig): ModelConfig | undefined {
+  const { models, default_model } = runtime;
+  return models.find((model) => model.name === default_model) ?? models.find((model) => model.default === true) ?? models[0];
+}
+
+const ABSENT = { description: null, base_url: null, api_key: null, instructor_mode: null, prompt_format: null };
+
+/** The encoder that finds names: the first model of the universal runtime with `ner` as the task of its `encoder_config`. */
+export function namingModel({ models }: RuntimeConfig): ModelConfig | undefined {
+  return models.find(({ provider = 'universal', encoder_config: encoder }) => provider === 'universal' && encoder?.task === 'ner');
+}
+
+/** The configured models with all their fields and their default marked. Secrets come as `***`; a reference to an environment variable holds none and is shown. `data` has their names in the form in which the official clients list models. */
+export function listModels(config: ProjectConfig): ModelList {
+  const chosen = defaultModel(config.runtime);
+  const models = config.runtime.models.map(
+    (model) => ({ ...ABSENT, ...withoutSecrets(model), default: model === chosen }) as unknown as ModelItem,
+  );
+  const created = Math.floor(Date.now() / 1000);
+  const data = config.runtime.models.map(
+    ({ name, provider }) => ({ id: name, object: 'model', created, owned_by: provider ?? 'universal' }) as const,
+  );
+  return { object: 'list', data, total: models.length, models };
+}
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {
