@@ -1,7 +1,7 @@
-import { type CompletionPart } from '../../runtime/completions/contract.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatTurn } from '../../runtime/chat/turn.js';
+import type { CompletionPart } from '../../runtime/completions/contract.js';
 import { isHelpProject } from '../../runtime/projects/cache.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';

@@ -1,4 +1,3 @@
-import { defaultModel } from '../projects/loaded-project.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
@@ -7,6 +6,7 @@ import type { CollectedCompletion, CompletionPart } from '../completions/contrac
 import type { Events } from '../events/events.js';
 import type { Outcome, Recording } from '../events/recording.js';
 import { FIRST_TOKEN } from '../events/stored-event.js';
+import { defaultModel } from '../projects/loaded-project.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit, Question } from '../rag/contract.js';
 import { databaseOf, retrievalOf, topKOf } from '../rag/retrieval.js';

@@ -1,13 +1,13 @@
-import { type ConversationMessage } from '../store/records.js';
-import { Collector } from '../completions/collect.js';
-import { type CompletionPart } from '../completions/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message as ChatMessage } from '../../schemas/generated/common.js';
 import type { Message, MessageUsage } from '../../schemas/generated/core/conversations.js';
 import { isMemory } from '../chat/memories.js';
 import { sourceOf } from '../chat/passages.js';
 import type { ChatTurn, TurnWatcher } from '../chat/turn.js';
+import { Collector } from '../completions/collect.js';
+import type { CompletionPart } from '../completions/contract.js';
 import type { Hit } from '../rag/contract.js';
+import type { ConversationMessage } from '../store/records.js';
 
 /** One passage that an answer was made from. */
 export type Citation = NonNullable<Message['citations']>[number];

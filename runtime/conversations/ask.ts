@@ -1,9 +1,9 @@
-import { type ConversationMessage } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message, TurnBegun, TurnRequest } from '../../schemas/generated/core/conversations.js';
 import type { ChatCall } from '../chat/chat.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { DONE } from '../completions/wire.js';
+import type { ConversationMessage } from '../store/records.js';
 import type { Batch } from '../store/store.js';
 import { GrowingAnswer } from './answer.js';
 import { type NewFile, putFiles, takeFiles } from './attachments.js';

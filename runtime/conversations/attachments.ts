@@ -1,8 +1,8 @@
-import { type ConversationFile } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Attachment } from '../../schemas/generated/core/conversations.js';
 import { quote } from '../config/names.js';
 import { readDataUrl } from '../pictures/base64.js';
+import type { ConversationFile } from '../store/records.js';
 import type { Batch } from '../store/store.js';
 import { attachmentId } from './ids.js';
 

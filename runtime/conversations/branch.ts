@@ -1,9 +1,9 @@
-import { type ConversationFile, type ConversationMessage } from '../store/records.js';
 import type { Message as ChatMessage, ContentPart } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Attachment, Message, Settings } from '../../schemas/generated/core/conversations.js';
 import { breathe } from '../base/loop.js';
 import { fencePassage } from '../chat/passages.js';
+import type { ConversationFile, ConversationMessage } from '../store/records.js';
 import { attachmentId, messageId } from './ids.js';
 import { type ConversationRecords, type Head, newHead, type Place, PREVIEW_CHARACTERS } from './records.js';
 

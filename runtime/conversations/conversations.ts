@@ -1,4 +1,3 @@
-import { type ConversationFile, type ConversationMessage } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
   Conversation,
@@ -14,6 +13,7 @@ import type {
 import { Locks } from '../base/gate.js';
 import { breathe } from '../base/loop.js';
 import { sizeOf } from '../chat/session.js';
+import type { ConversationFile, ConversationMessage } from '../store/records.js';
 import type { Store } from '../store/store.js';
 import { copyBranch } from './branch.js';
 import { seqOf } from './ids.js';

@@ -1,8 +1,8 @@
-import { type ConversationKey, type ConversationMessage, type ConversationRecord } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Conversation, Message, Settings } from '../../schemas/generated/core/conversations.js';
 import { breathe } from '../base/loop.js';
 import { quote } from '../config/names.js';
+import type { ConversationKey, ConversationMessage, ConversationRecord } from '../store/records.js';
 import { Batch, type Store } from '../store/store.js';
 import { conversationId, isConversationId, noConversation, noMessage, seqOf } from './ids.js';
 

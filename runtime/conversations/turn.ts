@@ -1,9 +1,9 @@
-import { type ConversationMessage } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Message, TurnBegun } from '../../schemas/generated/core/conversations.js';
 import { log } from '../base/log.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { DONE } from '../completions/wire.js';
+import type { ConversationMessage } from '../store/records.js';
 import type { GrowingAnswer } from './answer.js';
 
 /** An answer that grows is written down this often, in milliseconds. */

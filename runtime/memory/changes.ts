@@ -1,7 +1,7 @@
-import { type MemoryKey, type MemoryStoreRecord } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { breathe } from '../base/loop.js';
+import type { MemoryKey, MemoryStoreRecord } from '../store/records.js';
 import type { Batch, Store } from '../store/store.js';
 import type { MemoryRecord, MemoryStore } from './contract.js';
 import { Draft, type DraftChange } from './draft.js';

@@ -1,8 +1,8 @@
-import { type MemoryStoreRecord } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { sameJson } from '../base/json.js';
 import { breathe } from '../base/loop.js';
+import type { MemoryStoreRecord } from '../store/records.js';
 import type { Batch } from '../store/store.js';
 import { checkedMemory, checkTime } from './check.js';
 import type { KindName, MemoryChange, MemoryCounts, MemoryRecord, NewMemory } from './contract.js';

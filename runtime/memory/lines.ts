@@ -1,5 +1,5 @@
-import { type MemoryLineKey } from '../store/records.js';
 import { breathe } from '../base/loop.js';
+import type { MemoryLineKey } from '../store/records.js';
 import type { Store } from '../store/store.js';
 import type { MemoryRecord } from './contract.js';
 

@@ -1,4 +1,3 @@
-import { type ItemOutcome } from '../store/records.js';
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
@@ -10,6 +9,7 @@ import type { Provider } from '../providers/contract.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { Embedders } from '../rag/embedders/index.js';
 import { embeddingOf } from '../rag/retrieval.js';
+import type { ItemOutcome } from '../store/records.js';
 import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
 import { madeOf, removeMade } from './changes.js';

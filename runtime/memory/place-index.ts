@@ -1,10 +1,10 @@
-import { indexedPlace, isInside } from './sphere.js';
 import geohash from 'ngeohash';
 import RBush from 'rbush';
 import { breathe } from '../base/loop.js';
 import type { Box, MemoryRecord, Place } from './contract.js';
 import type { KindSpace, RecordChange } from './kind.js';
 import type { Lines } from './lines.js';
+import { indexedPlace, isInside } from './sphere.js';
 
 /** A record's place as the indexes have it. */
 export interface Placed extends Place {

@@ -1,8 +1,8 @@
-import { type MemoryKey, type MemoryStoreRecord } from '../store/records.js';
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
+import type { MemoryKey, MemoryStoreRecord } from '../store/records.js';
 import type { Store } from '../store/store.js';
 import { Changes, holdAgain } from './changes.js';
 import type {

@@ -1,4 +1,3 @@
-import { failedOutcome } from '../events/recording.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Chat } from '../chat/chat.js';
@@ -6,6 +5,7 @@ import type { KeptByReader } from '../chat/turn.js';
 import type { Spent } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
 import type { EventProject } from '../events/recording.js';
+import { failedOutcome } from '../events/recording.js';
 import type { TurnTimings } from './contract.js';
 import type { VoiceSettings } from './settings.js';
 

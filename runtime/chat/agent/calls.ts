@@ -1,4 +1,3 @@
-import { type CompletionPart } from '../../completions/contract.js';
 import { setMaxListeners } from 'node:events';
 import { Gate } from '../../base/gate.js';
 import type { CompletionPart } from '../../completions/contract.js';

@@ -1,4 +1,4 @@
-import { type CollectedCompletion } from '../../completions/contract.js';
+import type { CollectedCompletion } from '../../completions/contract.js';
 
 /** A call as the model wrote it. */
 export type ModelCall = CollectedCompletion['toolCalls'][number];

@@ -1,8 +1,8 @@
-import { type CompletionRequest } from '../../completions/contract.js';
 import type { Tool, ToolChoice } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../../schemas/generated/core/chat.js';
 import { isObject } from '../../base/json.js';
+import type { CompletionRequest } from '../../completions/contract.js';
 import type { ProjectTools, ServerTool, Toolbox, ToolProject } from '../../mcp/toolbox.js';
 
 /** What one model call of a turn says of tools. */

@@ -1,10 +1,10 @@
-import { type CompletionRequest } from '../../completions/contract.js';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message, Tool } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { isObject } from '../../base/json.js';
+import type { CompletionRequest } from '../../completions/contract.js';
 import { liesInside } from '../../config/names.js';
 import { pythonSchema } from './python-schema.js';
 import type { Schema } from './python-types.js';

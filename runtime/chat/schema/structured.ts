@@ -1,5 +1,3 @@
-import { type CollectedCompletion, type Completion, type CompletionPart, type CompletionRequest } from '../../completions/contract.js';
-import { Collector } from '../../completions/collect.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
@@ -10,7 +8,7 @@ import type { CollectedCompletion, Completion, CompletionPart, CompletionRequest
 import { openChoices } from '../../completions/opened-completion.js';
 import { SchemaDocument, type SchemaObject } from '../../completions/schema/document.js';
 import { Work } from '../../completions/work.js';
-import { type Provider } from '../../providers/contract.js';
+import type { Provider } from '../../providers/contract.js';
 import { answerTool, askFor, type Mode, modeOf, type SchemaForm } from './answer-schema.js';
 
 /** Most work that the defaults of one answer may take: some 30 ms. */

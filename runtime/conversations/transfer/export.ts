@@ -1,6 +1,6 @@
-import { type ConversationFile } from '../../store/records.js';
 import type { Attachment, Message } from '../../../schemas/generated/core/conversations.js';
 import { breathe } from '../../base/loop.js';
+import type { ConversationFile } from '../../store/records.js';
 import { type ConversationRecords, type Head, type Place, shownHead } from '../records.js';
 
 /** What the files of ours say they are. */

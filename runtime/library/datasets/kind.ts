@@ -1,8 +1,8 @@
-import { type ItemOutcome } from '../../store/records.js';
 import { Failure } from '../../../schemas/errors.js';
 import { isObject, type JsonObject } from '../../base/json.js';
 import type { Events } from '../../events/events.js';
 import type { EventProject } from '../../events/recording.js';
+import type { ItemOutcome } from '../../store/records.js';
 import type { EndedTask, RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
 import type { DatasetWork, FileOutcome, Ingest } from './contract.js';
 import { findDataset, isKept } from './places.js';

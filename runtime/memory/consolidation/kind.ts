@@ -1,6 +1,6 @@
-import { type ItemOutcome } from '../../store/records.js';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
+import type { ItemOutcome } from '../../store/records.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
 import { removeMade } from '../changes.js';
 import type { MemoryChange, MemoryRecord, MemoryStore } from '../contract.js';

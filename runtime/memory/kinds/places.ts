@@ -1,10 +1,10 @@
-import { FARTHEST_M, boxesAround, boxesOf, distanceM, indexedPlace } from '../sphere.js';
 import { breathe } from '../../base/loop.js';
 import type { Box, MemoryRecord, Place, PlacedRecord, PlaceReads, ReadFilter } from '../contract.js';
 import { limitOf, passesFilter, timesOf } from '../filter.js';
 import { heapOf } from '../heap.js';
 import { DAY_MS, EXPIRED_AT_ONCE, type KindSpace, type MemoryKind } from '../kind.js';
-import { PlaceCells, type PlaceIndex, PlaceTree, type Placed, cellOf } from '../place-index.js';
+import { cellOf, PlaceCells, type Placed, type PlaceIndex, PlaceTree } from '../place-index.js';
+import { boxesAround, boxesOf, distanceM, FARTHEST_M, indexedPlace } from '../sphere.js';
 
 /** `nearest` looks so far at first, in metres, and then so many times as far. */
 const FIRST_RING_M = 1_000;

@@ -1,4 +1,3 @@
-import { distanceM } from '../sphere.js';
 import { breathe } from '../../base/loop.js';
 import { stopWordsOf } from '../../documents/text/stop-words.js';
 import { foldedWords } from '../../rag/embedders/lexical.js';
@@ -6,6 +5,7 @@ import type { MemoryRecord, MemoryStore } from '../contract.js';
 import { nameKey, speakerNode } from '../extraction/statement.js';
 import { type FactData, factData, factHash } from '../facts.js';
 import { Heap } from '../heap.js';
+import { distanceM } from '../sphere.js';
 import type { RecallIndex } from './index.js';
 import type { Allowed, RowFilter } from './rows.js';
 

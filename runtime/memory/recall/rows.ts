@@ -1,6 +1,6 @@
-import { distanceM } from '../sphere.js';
 import { breathe } from '../../base/loop.js';
 import type { MemoryRecord, MemoryType, Place, ReadFilter } from '../contract.js';
+import { distanceM } from '../sphere.js';
 
 /** Rows that are looked at between two looks at the clock. A multiple of 8. */
 const STRIDE = 4096;

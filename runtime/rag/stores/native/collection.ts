@@ -1,10 +1,10 @@
-import { type ChunkRecord, type CollectionRecord, type DatabaseKey, type DocumentRecord, type RowRange } from '../../../store/records.js';
 import { randomInt } from 'node:crypto';
 import { Failure } from '../../../../schemas/errors.js';
 import { SerialQueue } from '../../../base/gate.js';
 import { log } from '../../../base/log.js';
 import { breathe, turn } from '../../../base/loop.js';
 import { StateMachine } from '../../../base/state-machine.js';
+import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from '../../../store/records.js';
 import type { Batch, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../vectors.js';

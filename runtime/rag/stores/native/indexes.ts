@@ -1,8 +1,8 @@
-import { type CollectionRecord, type RowRange } from '../../../store/records.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../base/log.js';
 import { breathe } from '../../../base/loop.js';
 import { StateMachine } from '../../../base/state-machine.js';
+import type { CollectionRecord, RowRange } from '../../../store/records.js';
 import type { Store } from '../../../store/store.js';
 import type { Metric } from '../contract.js';
 import { indexedText } from '../metadata.js';

@@ -1,5 +1,5 @@
-import { type ChunkRecord, type DocumentRecord, type RowRange } from '../../../store/records.js';
 import { breathe, turn } from '../../../base/loop.js';
+import type { ChunkRecord, DocumentRecord, RowRange } from '../../../store/records.js';
 import type { Batch, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { documentName } from '../metadata.js';

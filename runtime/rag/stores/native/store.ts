@@ -1,7 +1,7 @@
-import { type DatabaseKey, type DocumentRecord } from '../../../store/records.js';
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
 import { breathe, turn } from '../../../base/loop.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
+import type { DatabaseKey, DocumentRecord } from '../../../store/records.js';
 import type { Store } from '../../../store/store.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
