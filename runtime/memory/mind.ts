@@ -1,3 +1,4 @@
+import { madeOf, removeMade } from './removal.js';
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
@@ -12,7 +13,6 @@ import { embeddingOf } from '../rag/retrieval.js';
 import type { ItemOutcome } from '../store/records.js';
 import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
-import { madeOf, removeMade } from './changes.js';
 import { type NameFinder, readByEncoder } from './consolidation/batch.js';
 import { readByModel } from './consolidation/by-model.js';
 import {

@@ -1,10 +1,11 @@
+import { holdAgain } from './removal.js';
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import type { MemoryKey, MemoryStoreRecord } from '../store/records.js';
 import type { Store } from '../store/store.js';
-import { Changes, holdAgain } from './changes.js';
+import { Changes } from './changes.js';
 import type {
   GraphReads,
   KindName,
