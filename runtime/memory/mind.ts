@@ -1,4 +1,3 @@
-import { madeOf, removeMade } from './removal.js';
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
@@ -31,6 +30,7 @@ import type { KindName, Memories, MemoryCounts, MemoryRecord, MemoryStore, NewMe
 import { likenessBy } from './facts.js';
 import { RecallIndex } from './recall/index.js';
 import { Recall, type Recalled, type RecallQuestion } from './recall/recall.js';
+import { madeOf, removeMade } from './removal.js';
 
 /** Stores whose recall indexes are kept in memory; the one that was asked longest ago goes first. */
 const MOST_OPEN = 64;

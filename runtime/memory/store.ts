@@ -1,4 +1,3 @@
-import { holdAgain } from './removal.js';
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { log } from '../base/log.js';
@@ -26,6 +25,7 @@ import { firstOf, passesFilter } from './filter.js';
 import type { KindSpace, MemoryKind, RecordChange } from './kind.js';
 import { MEMORY_KINDS } from './kinds/index.js';
 import { Lines, lineKey } from './lines.js';
+import { holdAgain } from './removal.js';
 
 /** Records of one `write`. */
 const MOST_CHANGED = 1_000;

@@ -1,9 +1,9 @@
-import { removeMade } from '../removal.js';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { ItemOutcome } from '../../store/records.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
 import type { MemoryChange, MemoryRecord, MemoryStore } from '../contract.js';
+import { removeMade } from '../removal.js';
 import { type BatchMeans, type BatchOutcome, isSaid, readBatch } from './batch.js';
 
 /** The kind of the tasks that consolidate a memory store. */
