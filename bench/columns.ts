@@ -5,7 +5,7 @@ import { readColumns } from '../native/columns.js';
 import type { ColumnFeatures } from '../native/contract.js';
 import { loadCore } from '../native/loader.js';
 import { Buffers } from '../runtime/ml/buffers/buffers.js';
-import { appendTo, cellsOf } from '../runtime/ml/tables/cells.js';
+import { appendTo, cellsOf } from '../runtime/ml/cells.js';
 import { openStore, type Store } from '../runtime/store/store.js';
 import { emptyDataDir } from '../test/support/daemon.js';
 import { unlessLacking } from './lacking.js';

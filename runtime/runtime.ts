@@ -3,7 +3,7 @@ import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { log } from './base/log.js';
 import { callsOf, Lazy } from './base/once.js';
 import { Chat } from './chat/chat.js';
-import { NamedModels } from './completions/named/named-models.js';
+import { NamedModels } from './completions/modelfiles/named-models.js';
 import type { CompletionSource } from './completions/request.js';
 import { type Conversations, openConversations } from './conversations/conversations.js';
 import { PageImages } from './documents/parsing/page-images.js';

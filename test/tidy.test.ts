@@ -63,7 +63,7 @@ const DOORS: Record<string, RegExp> = {
   msgpackr: /^runtime\/store\//,
   ngeohash: /^runtime\/memory\/place-index\.ts$/,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,
-  ogv: /^runtime\/speech\/decode\/vorbis\.ts$/,
+  ogv: /^runtime\/speech\/decode\/packets\.ts$/,
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,
   'postal-mime': /^runtime\/documents\/parsers\/eml\.ts$/,
   rbush: /^runtime\/memory\/place-index\.ts$/,

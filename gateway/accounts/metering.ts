@@ -1,7 +1,7 @@
 import type { Accounts } from '../../accounts/accounts.js';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { log } from '../../runtime/base/log.js';
-import { type Spent, spending } from '../../runtime/completions/spent.js';
+import { type Spent, withSpentTokens } from '../../runtime/completions/budget.js';
 import type { EncoderService } from '../../runtime/encoders/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Services } from '../../runtime/services/services.js';
@@ -29,7 +29,7 @@ export function metered(runtime: Runtime, { admit, spent }: Budget): Runtime {
   const withEncoders = (services: Services): Services => ({ ...services, encoders: encodersOf(services.encoders) });
   return Object.assign(Object.create(runtime) as Runtime, {
     completions: {
-      open: (...asked) => paid(async () => spending(await completions.open(...asked), spent)),
+      open: (...asked) => paid(async () => withSpentTokens(await completions.open(...asked), spent)),
       hold: (...asked) => completions.hold(...asked),
       render: (...asked) => completions.render(...asked),
       textsOf: (...asked) => completions.textsOf(...asked),

@@ -1,8 +1,8 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import { collect, ToolCallGatherer } from '../../runtime/completions/collect.js';
 import type { CollectedToolCall, CompletionPart } from '../../runtime/completions/contract.js';
-import { jinjaOf } from '../../runtime/completions/named/go-template.js';
-import { optionParts } from '../../runtime/completions/named/options.js';
+import { jinjaOf } from '../../runtime/completions/modelfiles/go-template.js';
+import { optionParts } from '../../runtime/completions/modelfiles/modelfile.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { refuseAdapters } from '../../runtime/completions/settings.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -93,7 +93,7 @@ function requestOf(runtime: Runtime, body: ChatRequest | GenerateRequest, messag
   if (format === 'json') wanted.response_format = { type: 'json_object' };
   else if (typeof format === 'object' && format !== null) wanted.response_format = { type: 'json_schema', json_schema: { schema: format } };
   if (think !== undefined && think !== null) wanted.think = think !== false;
-  const applied = runtime.named.applied(wanted);
+  const applied = runtime.named.applySettings(wanted);
   // As Ollama has it, an answer ends by itself.
   applied.max_tokens ??= UNTIL_CONTEXT_ENDS;
   return applied;

@@ -1,4 +1,4 @@
-import { plainName } from '../../runtime/completions/named/named-models.js';
+import { plainName } from '../../runtime/completions/modelfiles/named-models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { BUILT_IN_MODELS, requireRemovable } from '../../models/built-in.js';
 import { capabilitiesOf } from '../../runtime/completions/capabilities.js';
-import { type ModelDefinition, modelfileOf, parameterLines, parsedModelfile } from '../../runtime/completions/named/modelfile.js';
-import type { NamedModel } from '../../runtime/completions/named/named-models.js';
-import { plainName } from '../../runtime/completions/named/named-models.js';
+import { type ModelDefinition, modelfileOf, parameterLines, parsedModelfile } from '../../runtime/completions/modelfiles/modelfile.js';
+import type { NamedModel } from '../../runtime/completions/modelfiles/named-models.js';
+import { plainName } from '../../runtime/completions/modelfiles/named-models.js';
 import { ggufHeader } from '../../runtime/formats/gguf/header.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import { findGguf } from '../../runtime/models/find/gguf.js';

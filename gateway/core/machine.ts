@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
-import type { NamedModels } from '../../runtime/completions/named/named-models.js';
+import type { NamedModels } from '../../runtime/completions/modelfiles/named-models.js';
 import { availableMemory } from '../../runtime/hosts/memory.js';
 import { lookAtMachine } from '../../runtime/machine/look.js';
 import { machineFindings } from '../../runtime/machine/machine.js';

@@ -2,7 +2,7 @@ import { parse } from 'node:path';
 import { requireRemovable } from '../../models/built-in.js';
 import { humanSize } from '../../runtime/base/files.js';
 import { log } from '../../runtime/base/log.js';
-import type { NamedModels } from '../../runtime/completions/named/named-models.js';
+import type { NamedModels } from '../../runtime/completions/modelfiles/named-models.js';
 import { type CachedModel, cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';
 import type { ModelFetch } from '../../runtime/models/fetch/model-fetch.js';

@@ -1,7 +1,7 @@
 import { breathe } from '../../runtime/base/loop.js';
 import { BACKENDS } from '../../runtime/ml/anomaly/backends.js';
 import type { AnomalyService, FitAsk, ListedAnomalyModel, ModelAsk, ScoreAsk, ScoreResult } from '../../runtime/ml/anomaly/contract.js';
-import { versionOf } from '../../runtime/ml/names.js';
+import { versionOf } from '../../runtime/ml/model-names.js';
 import { type Endpoint, endpoint, type Reply, type Request, type WholeReply } from '../../schemas/endpoint.js';
 import type {
   Anomaly,

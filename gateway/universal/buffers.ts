@@ -1,6 +1,6 @@
 import type { ColumnFeatures } from '../../native/contract.js';
 import { type BufferService, type BufferStats, EXPORT_TYPES, type ReadAsk } from '../../runtime/ml/buffers/contract.js';
-import type { Row } from '../../runtime/ml/tables/cells.js';
+import type { Row } from '../../runtime/ml/cells.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type {
   AppendReply,

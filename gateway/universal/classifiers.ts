@@ -1,6 +1,6 @@
 import { breathe } from '../../runtime/base/loop.js';
 import type { ClassifierFacts, ClassifierService, ListedClassifier, Predictions } from '../../runtime/ml/classifiers/contract.js';
-import { versionOf } from '../../runtime/ml/names.js';
+import { versionOf } from '../../runtime/ml/model-names.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type {
   DeleteResponse,

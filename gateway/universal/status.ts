@@ -1,5 +1,5 @@
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
-import type { NamedModels } from '../../runtime/completions/named/named-models.js';
+import type { NamedModels } from '../../runtime/completions/modelfiles/named-models.js';
 import type { EngineStatus } from '../../runtime/engines/contracts/loaded.js';
 import type { Models } from '../../runtime/models/residency/models.js';
 import type { InMemory } from '../../runtime/services/services.js';

@@ -4,9 +4,9 @@ import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/
 import type { DecisionReply } from '../../schemas/generated/core/chat.js';
 import type { ReplayReply } from '../../schemas/generated/core/events.js';
 import type { QuestionAnswer, TrialQuestion } from '../../schemas/generated/core/generations.js';
-import type { Spent } from '../completions/spent.js';
+import type { Spent } from '../completions/budget.js';
 import type { Events } from '../events/events.js';
-import type { ProjectTools } from '../mcp/toolbox.js';
+import type { ProjectTools } from '../mcp/contract.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { ProviderId } from '../providers/index.js';

@@ -6,11 +6,11 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
 import { once } from '../base/once.js';
+import { type Spent, withSpentTokens } from '../completions/budget.js';
 import type { Completion, CompletionPart } from '../completions/contract.js';
 import { FORM_FIELDS } from '../completions/settings.js';
-import { type Spent, spending } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
-import type { ProjectTools } from '../mcp/toolbox.js';
+import type { ProjectTools } from '../mcp/contract.js';
 import { defaultModel } from '../projects/loaded-project.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
@@ -227,7 +227,7 @@ async function turnOf(
     const settings = { ...settingsOf(model, request), stream: request.stream ?? false };
     const ask: TurnAtHand['ask'] = async (messages, fields) => {
       const completion = await provider.open(model, { ...settings, ...fields, messages: [...messages] }, signal);
-      return parts.spent ? spending(completion, parts.spent) : completion;
+      return parts.spent ? withSpentTokens(completion, parts.spent) : completion;
     };
     const agentOf: TurnAtHand['agentOf'] = (state, first, decided) => {
       const agentParts: AgentParts = {

@@ -3,7 +3,7 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
 import type { WireOptions } from '../completions/wire.js';
-import type { ProjectTools } from '../mcp/toolbox.js';
+import type { ProjectTools } from '../mcp/contract.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit, Question, Retrieval } from '../rag/contract.js';
 import { databaseOf, defaultOf, retrievalOf, topKOf } from '../rag/retrieval.js';

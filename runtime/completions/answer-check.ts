@@ -3,7 +3,7 @@ import { Collector } from './collect.js';
 import type { CollectedCompletion, CompletionPart } from './contract.js';
 import { SchemaChecker } from './schema/check.js';
 import { SchemaDocument } from './schema/document.js';
-import { Work } from './work.js';
+import { WorkLimit } from './work-limit.js';
 
 /** Most work that the check of one answer may take: some 30 ms. */
 const MAX_WORK = 60_000;
@@ -76,7 +76,7 @@ function flawOf({ subject, schema }: HeldSchema, text: string): string | undefin
 /** Why a value does not fit a schema, as a sentence without its end about `subject`; undefined for one that fits. */
 export function flawOfValue(subject: string, schema: unknown, value: unknown): string | undefined {
   try {
-    const flaw = new SchemaChecker(new SchemaDocument(schema, new Work(MAX_WORK))).flawOf(value);
+    const flaw = new SchemaChecker(new SchemaDocument(schema, new WorkLimit(MAX_WORK))).flawOf(value);
     return flaw === null ? undefined : `${subject} does not fit its schema: ${flaw}`;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

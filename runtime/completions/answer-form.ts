@@ -1,16 +1,15 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import { AnswerCheck, type HeldSchema } from './answer-check.js';
-import { checkedGbnf, withRootNamed } from './grammar/gbnf.js';
+import { checkedGbnf, renameRoot } from './grammar/gbnf.js';
 import { patternExpression, wholeText } from './grammar/pattern.js';
 import { GrammarRules, literal, oneOf } from './grammar/rules.js';
 import { schemaExpression } from './json-schema-grammar.js';
 import { PatternError, parseRegex } from './regex/syntax.js';
-import { whole } from './schema/formats.js';
+import { anchored } from './schema/formats.js';
 import { FORM_FIELDS, type FormFields } from './settings.js';
-import type { ToolFormat } from './tools/formats.js';
-import type { ToolOffer } from './tools/offer.js';
-import { smallerThan } from './work.js';
+import type { ToolFormat, ToolOffer } from './tools/formats.js';
+import { smallerThan } from './work-limit.js';
 
 /** The form of an answer. */
 export type AnswerForm =
@@ -113,7 +112,7 @@ function regexAnswer(pattern: string, rules: GrammarRules): string {
       code: 'unsupported_grammar',
     });
   try {
-    const made = patternExpression(wholeText(parseRegex(whole(pattern), rules.work)), rules, 'raw');
+    const made = patternExpression(wholeText(parseRegex(anchored(pattern), rules.work)), rules, 'raw');
     if (made?.exact) return made.expression;
     throw refuse(made ? 'looks ahead, behind or at the bounds of words' : 'matches nothing');
   } catch (error) {
@@ -259,5 +258,5 @@ function ownGrammar(grammar: string, { offer, thinking }: AnswerShape): AnswerGr
   if (offer.tools.length > 0)
     throw new Failure('invalid', 'A grammar holds the whole answer; leave out tools, or send tool_choice "none".');
   if (thinking === 'none') return { grammar };
-  return { grammar: `root ::= ${afterThinking('answer-root', thinking)}\n${withRootNamed(grammar, 'answer-root')}` };
+  return { grammar: `root ::= ${afterThinking('answer-root', thinking)}\n${renameRoot(grammar, 'answer-root')}` };
 }

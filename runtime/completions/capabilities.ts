@@ -51,7 +51,7 @@ async function ofOther(folder: string, id: string): Promise<Known | undefined> {
 }
 
 /** What a repository can do that chat refuses. Throws the refusal where that is no model of another kind. */
-async function ofRefused(found: FoundRepository, refusal: Failure): Promise<Known> {
+async function capabilitiesOfRefused(found: FoundRepository, refusal: Failure): Promise<Known> {
   const { id, folder, files, quantisation } = found;
   const gguf = chooseFile(
     files.filter((file) => /\.gguf$/i.test(file)),
@@ -85,6 +85,6 @@ export async function capabilitiesOf(name: string, models: Pick<Models, 'loaded'
     const found = await findRepository(name, places).catch(() => {
       throw refusal;
     });
-    return ofRefused(found, refusal);
+    return capabilitiesOfRefused(found, refusal);
   }
 }

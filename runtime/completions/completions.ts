@@ -15,18 +15,16 @@ import { type AnswerForm, answerForm, answerGrammar } from './answer-form.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage, UNTOUCHED } from './budget.js';
 import { Collector } from './collect.js';
 import type { Completion } from './contract.js';
-import { type Fitted, fitPrompt } from './fit.js';
+import { type Fitted, fitPrompt } from './fit-context.js';
 import { type PlainMessage, plainMessages, strategyOf } from './messages.js';
-import type { NamedModels } from './named/named-models.js';
+import type { NamedModels } from './modelfiles/named-models.js';
 import { MAX_CHOICES, ModelHold, OpenedCompletion, openChoices, settleSoon } from './opened-completion.js';
-import { OutputReader } from './output.js';
+import { OutputReader, WholeAnswer } from './output.js';
 import type { AcquiredModel, ModelRequest, ModelSource, StateUse, UniversalRequest } from './request.js';
 import { engineSampling, seedAfter } from './settings.js';
 import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
-import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
-import { injectOffer, offerTools, type ToolOffer, toolHistoryAsText } from './tools/offer.js';
+import { formatOf, INJECTED_FORMAT, injectOffer, offerTools, type ToolFormat, type ToolOffer, toolHistoryAsText } from './tools/formats.js';
 import { ToolCallParser } from './tools/parser.js';
-import { WholeAnswer } from './whole-answer.js';
 
 /** Failures that say nothing about the template, so that another rendering would not help. */
 const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);
@@ -225,7 +223,7 @@ async function begun(
 }
 
 /** A model whose conversations are written by another chat template; known ones go by their names. */
-function templated(model: LanguageModel, template: string): LanguageModel {
+function withTemplate(model: LanguageModel, template: string): LanguageModel {
   return {
     info: { ...model.info, template: templateFacts(model.info.template.present ? model.info.template.text : '', template) },
     states: model.states,
@@ -249,10 +247,10 @@ export interface Hearing {
 export class Completions {
   readonly #models: ModelSource;
   readonly #hearing: Hearing | undefined;
-  readonly #named: Pick<NamedModels, 'applied'> | undefined;
+  readonly #named: Pick<NamedModels, 'applySettings'> | undefined;
 
   /** `named` are the models that clients made of others. */
-  constructor(parts: { models: ModelSource; hearing?: Hearing; named?: Pick<NamedModels, 'applied'> }) {
+  constructor(parts: { models: ModelSource; hearing?: Hearing; named?: Pick<NamedModels, 'applySettings'> }) {
     this.#models = parts.models;
     this.#hearing = parts.hearing;
     this.#named = parts.named;
@@ -260,7 +258,7 @@ export class Completions {
 
   hold(request: ModelRequest, signal: AbortSignal): Promise<AcquiredModel> {
     const { model, options, keepLoaded, stayMs, transformers } =
-      this.#named?.applied({ messages: [], autoTruncate: true, ...request }) ?? request;
+      this.#named?.applySettings({ messages: [], autoTruncate: true, ...request }) ?? request;
     const residency = { keepLoaded: keepLoaded ?? false, stayMs, ...(transformers ? { transformers } : {}) };
     return this.#models.acquire(model, options, signal, residency);
   }
@@ -270,7 +268,7 @@ export class Completions {
    * Aborting the signal frees the sequences and gives the model back, read or not. Saved states are for choice 0: the others share its prompt.
    */
   async open(asked: UniversalRequest, signal: AbortSignal): Promise<Completion> {
-    const request = this.#named?.applied(asked) ?? asked;
+    const request = this.#named?.applySettings(asked) ?? asked;
     const heard =
       this.#hearing && request.messages.some(hasAudio)
         ? await this.#hearing.messages(request.messages, signal, request.heard)
@@ -282,7 +280,7 @@ export class Completions {
 
   /** As its request would get it: nothing is left out of a history that is too long. */
   async render(asked: UniversalRequest, signal: AbortSignal): Promise<PromptTexts & { readonly contextSize: number }> {
-    const request = this.#named?.applied(asked) ?? asked;
+    const request = this.#named?.applySettings(asked) ?? asked;
     const wishes = wishesOf(request);
     const acquired = await this.hold(request, signal);
     try {
@@ -301,7 +299,7 @@ export class Completions {
 
   async #plan(request: UniversalRequest, wishes: Pick<Plan, 'offer' | 'form' | 'messages'>, own: LanguageModel): Promise<Plan> {
     const { chat_template: template } = request;
-    const model = template === undefined ? own : templated(own, await this.#models.chatTemplate(template));
+    const model = template === undefined ? own : withTemplate(own, await this.#models.chatTemplate(template));
     const { info } = model;
     return { request, model, ...wishes, thinking: thinkingPlan(info, request.think), allocation: allocate(info.contextSize, request) };
   }

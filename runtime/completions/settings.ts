@@ -72,7 +72,7 @@ export function checkedExtra(extra: Record<string, unknown> | null | undefined):
 const OTHER_NAMES = ['loras', 'lora_adapters', 'lora_request', 'adapters'] as const;
 const HOW = 'lora: [{"path": "adapter.gguf", "scale": 1}]';
 
-function adapterNamed(names: readonly string[], places: readonly (object | null | undefined)[]): string | undefined {
+function adapterMember(names: readonly string[], places: readonly (object | null | undefined)[]): string | undefined {
   for (const place of places)
     for (const name of names) {
       const value = (place as Record<string, unknown> | null | undefined)?.[name];
@@ -84,7 +84,7 @@ function adapterNamed(names: readonly string[], places: readonly (object | null 
 
 /** Throws `bad_request` (code `AdapterUnsupported`) where a request or its `extra_body` asks for LoRA adapters by a name of another server than `lora`. */
 export function refuseOtherAdapters(...places: readonly (object | null | undefined)[]): void {
-  const named = adapterNamed(OTHER_NAMES, places);
+  const named = adapterMember(OTHER_NAMES, places);
   if (named === undefined) return;
   throw new Failure('bad_request', `${named}, and LoRA adapters go by another name here: ${HOW}.`, { code: 'AdapterUnsupported' });
 }
@@ -99,7 +99,7 @@ export function refuseAdapters(...places: readonly (object | null | undefined)[]
 
 /** The same, with what to do `instead`. */
 export function refuseAdaptersOf(instead: string, ...places: readonly (object | null | undefined)[]): void {
-  const named = adapterNamed(['lora', ...OTHER_NAMES], places);
+  const named = adapterMember(['lora', ...OTHER_NAMES], places);
   if (named === undefined) return;
   throw new Failure('bad_request', `${named}, and LoRA adapters are not run here: ${instead}.`, { code: 'AdapterUnsupported' });
 }

@@ -8,7 +8,7 @@ import { encoderSource, findEncoder } from '../models/find/encoder.js';
 import { encoderKey } from '../models/residency/key.js';
 import type { Models } from '../models/residency/models.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from './contract.js';
-import { entailmentOf, named, relevance, zeroShotScores } from './scores.js';
+import { entailmentOf, relevance, scoresByLabel, zeroShotScores } from './scores.js';
 
 /** An encoder in a host of its own. */
 export type LoadedEncoder = EncoderModel & LoadedEngine;
@@ -102,7 +102,7 @@ export class Encoders implements EncoderService {
       // Said before the work, where the model knows.
       if (dimensions !== undefined && most !== null && dimensions > most) throw tooManyDimensions(dimensions, ask.model, most);
       const { vectors, tokens } = await model.embed(texts, call);
-      return { vectors: dimensions === undefined ? vectors : shortened(vectors, dimensions, ask.model), tokens: sum(tokens) };
+      return { vectors: dimensions === undefined ? vectors : shortenVectors(vectors, dimensions, ask.model), tokens: sum(tokens) };
     };
     return this.#with('embedding', ask, texts, work, { vectors: [], tokens: 0 });
   }
@@ -119,7 +119,7 @@ export class Encoders implements EncoderService {
     const work = async (model: EncoderModel, call: EncoderCall): Promise<{ scores: Scores[]; tokens: number }> => {
       if (zeroShot) return weigh(model, call, texts, zeroShot);
       const { logits, tokens } = await model.classify(texts, call);
-      return { scores: logits.map((row) => named(model.info.labels, row, model.info.problem)), tokens: sum(tokens) };
+      return { scores: logits.map((row) => scoresByLabel(model.info.labels, row, model.info.problem)), tokens: sum(tokens) };
     };
     return this.#with('classification', ask, texts, work, { scores: [], tokens: 0 });
   }
@@ -250,23 +250,23 @@ async function inTurn<Answer extends Readonly<Record<string, unknown[]>>>(
 }
 
 /** The first components of vectors, brought back to length 1, as models trained for it allow. Throws `invalid` for more than there are. */
-export function shortened(vectors: readonly Float32Array[], dimensions: number, model: string): Float32Array[] {
+export function shortenVectors(vectors: readonly Float32Array[], dimensions: number, model: string): Float32Array[] {
   return vectors.map((vector, index) => {
     if (dimensions > vector.length) throw tooManyDimensions(dimensions, model, vector.length);
     if (dimensions === vector.length) return vector;
     const head = vector.subarray(0, dimensions);
     const length = Math.sqrt(head.reduce((sum, component) => sum + component * component, 0));
-    if (length === 0) throw refused(dimensions, `nothing of text ${index + 1} is left in so few`);
+    if (length === 0) throw dimensionsRefusal(dimensions, `nothing of text ${index + 1} is left in so few`);
     return head.map((component) => component / length);
   });
 }
 
 /** The 422 of a request for more dimensions than a model has. */
 function tooManyDimensions(dimensions: number, model: string, most: number): Failure {
-  return refused(dimensions, `"${model}" makes vectors of ${most} dimensions`);
+  return dimensionsRefusal(dimensions, `"${model}" makes vectors of ${most} dimensions`);
 }
 
-function refused(dimensions: number, why: string): Failure {
+function dimensionsRefusal(dimensions: number, why: string): Failure {
   const msg = `dimensions is ${dimensions}, but ${why}`;
   return new Failure('invalid', `${msg}.`, {
     code: 'InvalidDimensions',

@@ -23,7 +23,7 @@ export function relevance(logits: ArrayLike<number>): number {
  * Probabilities by the names of a head's outputs; a head with more outputs than names counts the rest. Outputs exclude each other unless `problem`
  * says otherwise or there is one alone, as in Python's pipeline of transformers; of a regression they are what they are.
  */
-export function named(labels: readonly string[], logits: ArrayLike<number>, problem?: HeadProblem): Scores {
+export function scoresByLabel(labels: readonly string[], logits: ArrayLike<number>, problem?: HeadProblem): Scores {
   const alone = problem === 'multi_label' || logits.length === 1;
   const values = problem === 'regression' ? Array.from(logits) : alone ? Array.from(logits, sigmoid) : softmax(logits);
   return Object.fromEntries(values.map((value, at) => [labels[at] ?? String(at), value]));
@@ -60,7 +60,7 @@ export function zeroShotScores(
 ): Scores {
   const entailed = logits.map((row) => row[entails]!);
   // One label has no other to be compared with.
-  if (!multiLabel && labels.length > 1) return named(labels, entailed);
+  if (!multiLabel && labels.length > 1) return scoresByLabel(labels, entailed);
   const alone = logits.map((row, at) =>
     contradicts === undefined ? sigmoid(entailed[at]!) : softmax([row[contradicts]!, entailed[at]!])[1]!,
   );

@@ -47,7 +47,7 @@ export class CachedTurn implements StateUse {
     } catch (error) {
       log('warn', 'a saved KV state could not be restored', { error });
     }
-    this.#cache.used(this.#entry, this.#status);
+    this.#cache.noteUse(this.#entry, this.#status);
   }
 
   /** Never rejects: the answer is made. */

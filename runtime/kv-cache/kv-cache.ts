@@ -5,7 +5,7 @@ import { log } from '../base/log.js';
 import type { SavedState, SequenceStates } from '../engines/contracts/language.js';
 import { availableMemory } from '../hosts/memory.js';
 import { contentHash, type KvEntry, matchSegments, type Segment, type SegmentMatch, segmentsOf } from './entry.js';
-import { KvShelf } from './shelf.js';
+import { KvStateFiles } from './state-files.js';
 
 /** Limits of the KV cache. */
 export interface KvLimits {
@@ -68,7 +68,7 @@ export interface KvCounts {
  * finds no room beside them is refused.
  */
 export class KvCache {
-  readonly #shelf: KvShelf;
+  readonly #shelf: KvStateFiles;
   readonly #limits: KvLimits;
   readonly #entries = new Map<string, KvEntry>();
   readonly #loaded: Promise<void>;
@@ -76,7 +76,7 @@ export class KvCache {
   readonly counts: KvCounts = { hits: 0, partialHits: 0, misses: 0 };
 
   constructor(parts: { folder: string; limits?: Partial<KvLimits> }) {
-    this.#shelf = new KvShelf(parts.folder);
+    this.#shelf = new KvStateFiles(parts.folder);
     this.#limits = { ...KV_LIMITS, ...parts.limits };
     this.#loaded = this.#load();
     this.#collector = setInterval(() => void this.collect(), this.#limits.collectEveryMs);
@@ -126,7 +126,7 @@ export class KvCache {
   }
 
   /** Counts a use of an entry, or a miss. */
-  used(entry: KvEntry | undefined, status: KvValidation['status']): void {
+  noteUse(entry: KvEntry | undefined, status: KvValidation['status']): void {
     if (status === 'hit') this.counts.hits += 1;
     else if (status === 'partial_hit') this.counts.partialHits += 1;
     else this.counts.misses += 1;

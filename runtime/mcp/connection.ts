@@ -15,10 +15,10 @@ import type { McpServer } from '../../schemas/generated/config/project.js';
 import { orAborted } from '../base/loop.js';
 import { expandEnv } from '../config/variables.js';
 import type { Outbound } from '../net/outbound.js';
+import type { ToolCallOptions } from './contract.js';
 import { fetchThrough, type HttpEvents } from './http.js';
 import { aboutServer } from './limits.js';
 import { ProcessTransport } from './process.js';
-import type { ToolCallOptions } from './toolbox.js';
 
 export type { CallToolResult, ContentBlock, GetPromptResult, Prompt, ReadResourceResult, Resource, ResourceTemplateType, Tool };
 
@@ -234,7 +234,7 @@ export class Connection {
 }
 
 async function transportOf(server: McpServer, directory: string, outbound: Outbound, events: HttpEvents): Promise<Transport> {
-  const { transport, command = '', args = [], env = {}, base_url: base = '', headers = {} } = expanded(server);
+  const { transport, command = '', args = [], env = {}, base_url: base = '', headers = {} } = expandVariables(server);
   if (transport === 'stdio') return new ProcessTransport({ command, args, env, directory });
   const { StreamableHTTPClientTransport, SSEClientTransport } = await clientLibrary();
   if (!URL.canParse(base)) throw new Failure('bad_request', 'has a base_url that is no URL: write it as http://host:port/path');
@@ -244,7 +244,7 @@ async function transportOf(server: McpServer, directory: string, outbound: Outbo
   ) as Transport;
 }
 
-function expanded(server: McpServer): McpServer {
+function expandVariables(server: McpServer): McpServer {
   try {
     return expandEnv(server);
   } catch (error) {

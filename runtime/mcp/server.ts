@@ -5,7 +5,7 @@ import { withoutTextSecrets } from '../../schemas/secrets.js';
 import { log } from '../base/log.js';
 import { orAborted } from '../base/loop.js';
 import { Connection, type ConnectionEvents, type ConnectionParts, SESSION_GONE } from './connection.js';
-import type { ServerTool } from './toolbox.js';
+import type { ServerTool } from './contract.js';
 import { listedTools } from './tools.js';
 
 /**

@@ -8,8 +8,8 @@ import { recordWork, type WorkAbout } from '../events/recording.js';
 import type { Outbound } from '../net/outbound.js';
 import { type Connection, SAID_BY_SERVER, SESSION_GONE } from './connection.js';
 import { fingerprintOf, readUnapproved, setApproved } from './consent.js';
+import type { ProjectTools, ServerTool, Toolbox, ToolCallOptions, ToolProject, ToolResult } from './contract.js';
 import { ToolServer } from './server.js';
-import type { ProjectTools, ServerTool, Toolbox, ToolCallOptions, ToolProject, ToolResult } from './toolbox.js';
 import { promptText, resourceText, resultOf } from './tools.js';
 
 /** So long a turn waits for servers that start, and for those that were lost. */
@@ -129,10 +129,10 @@ export class ToolServers implements ProjectTools {
     return {
       resources: resources.map(({ uri, mimeType, size, ...rest }) => ({
         uri,
-        ...described(rest, mimeType),
+        ...describePart(rest, mimeType),
         ...(size === undefined ? {} : { size }),
       })),
-      templates: templates.map(({ uriTemplate, mimeType, ...rest }) => ({ uri_template: uriTemplate, ...described(rest, mimeType) })),
+      templates: templates.map(({ uriTemplate, mimeType, ...rest }) => ({ uri_template: uriTemplate, ...describePart(rest, mimeType) })),
     };
   }
 
@@ -141,8 +141,8 @@ export class ToolServers implements ProjectTools {
     const prompts = await (await this.#ready(namespace, name, server, signal)).prompts();
     return {
       prompts: prompts.map(({ arguments: args = [], ...rest }) => ({
-        ...described(rest),
-        arguments: args.map(({ required = false, ...one }) => ({ ...described(one), required })),
+        ...describePart(rest),
+        arguments: args.map(({ required = false, ...one }) => ({ ...describePart(one), required })),
       })),
     };
   }
@@ -278,11 +278,12 @@ export class ToolServers implements ProjectTools {
     options: ToolCallOptions,
     isSecond = false,
   ): Promise<ToolResult & Refusal> {
-    if (typeof args !== 'object' || args === null || Array.isArray(args)) return refused(`the arguments of ${tool} must be a JSON object`);
+    if (typeof args !== 'object' || args === null || Array.isArray(args))
+      return refusedCall(`the arguments of ${tool} must be a JSON object`);
     const connection = await this.#connection(one, options.signal);
     const { tools, reason = one.isApproved ? 'is not ready' : 'may not run: its approval was taken back' } = one.server.view;
-    if (!connection) return refused(`tool server '${server}' ${reason}`);
-    if (!tools.some((known) => known.tool === tool)) return refused(`tool server '${server}' has no tool ${tool} any more`);
+    if (!connection) return refusedCall(`tool server '${server}' ${reason}`);
+    if (!tools.some((known) => known.tool === tool)) return refusedCall(`tool server '${server}' has no tool ${tool} any more`);
     try {
       return resultOf(await connection.call(tool, args as Record<string, unknown>, options));
     } catch (error) {
@@ -291,11 +292,11 @@ export class ToolServers implements ProjectTools {
       if (error instanceof Failure && error.code === SESSION_GONE && !isSecond)
         return this.#ask(one, { server, tool }, args, options, true);
       if (error instanceof Failure) {
-        const refusal = refused(`tool server '${server}' ${error.message}`);
+        const refusal = refusedCall(`tool server '${server}' ${error.message}`);
         return error.code === SAID_BY_SERVER ? { text: refusal.text, failed: true } : refusal;
       }
       log('error', `a call of tool server '${server}' failed`, { cause: error });
-      return refused(`tool server '${server}' could not be asked`);
+      return refusedCall(`tool server '${server}' could not be asked`);
     }
   }
 }
@@ -305,7 +306,7 @@ interface Refusal {
   readonly reason?: string;
 }
 
-function refused(reason: string): ToolResult & Refusal {
+function refusedCall(reason: string): ToolResult & Refusal {
   return { text: `Error: ${reason}.`, failed: true, reason };
 }
 
@@ -353,7 +354,7 @@ function shownServer({ config, fingerprint, isApproved, server }: Known): Server
 }
 
 /** What the library says of a thing, as this API says it. */
-function described(
+function describePart(
   { name, title, description }: { name: string; title?: string | undefined; description?: string | undefined },
   mimeType?: string,
 ): { name: string; description?: string; mime_type?: string } {

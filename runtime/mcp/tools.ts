@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { McpServer } from '../../schemas/generated/config/project.js';
 import { withoutSecretsInUse } from '../../schemas/secrets.js';
 import type { CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, Tool } from './connection.js';
-import type { ServerTool, ToolResult } from './toolbox.js';
+import type { ServerTool, ToolResult } from './contract.js';
 
 const MAX_CALLED_CHARACTERS = 64;
 const SEPARATOR = '__';
@@ -31,7 +31,7 @@ const MAX_RESULT_CHARACTERS = 64 * 1024;
 const LONGEST_SECRET = 4_096;
 
 /** What a model gets of a server's text: at most 64 Ki characters, the end saying how much was cut, without secrets that are in use. */
-function bounded(text: string): string {
+function boundText(text: string): string {
   const masked = withoutSecretsInUse(text.slice(0, MAX_RESULT_CHARACTERS + LONGEST_SECRET));
   if (masked.length <= MAX_RESULT_CHARACTERS) return masked;
   const end = `\n[Cut here: the whole has ${text.length} characters.]`;
@@ -44,18 +44,18 @@ export function resultOf({ content, structuredContent, isError }: CallToolResult
   // Servers repeat structured content as text for clients that know only text.
   if (shown.length === 0 && structuredContent !== undefined) shown.push(JSON.stringify(structuredContent));
   const text = shown.length > 0 ? shown.join('\n') : '[The tool answered with nothing.]';
-  return { text: bounded(text), failed: isError === true };
+  return { text: boundText(text), failed: isError === true };
 }
 
 /** The contents of a resource as a text. */
 export function resourceText({ contents }: ReadResourceResult): string {
-  return bounded(contents.map(contentsText).join('\n'));
+  return boundText(contents.map(contentsText).join('\n'));
 }
 
 /** A prompt as a text: its messages, each after the role that says it where there are several. */
 export function promptText({ messages }: GetPromptResult): string {
   const texts = messages.map(({ role, content }) => (messages.length > 1 ? `${role}: ${blockText(content)}` : blockText(content)));
-  return bounded(texts.join('\n'));
+  return boundText(texts.join('\n'));
 }
 
 function blockText(block: ContentBlock): string {

@@ -15,8 +15,8 @@ import type {
 import type { RowSchema } from '../ml/anomaly/encoder.js';
 import { partsOf } from '../ml/anomaly/model-folder.js';
 import { notFinite } from '../ml/anomaly/rows.js';
-import { checkedName, checkedNewName } from '../ml/names.js';
-import { infinitiesOf } from '../ml/tables/cells.js';
+import { infinitiesOf } from '../ml/cells.js';
+import { checkedName, checkedNewName } from '../ml/model-names.js';
 import type { Outbound } from '../net/outbound.js';
 import { ModelHomes } from './home.js';
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { AppendReply, BufferList, BufferStats as WireStats } from '../../schemas/generated/universal/buffers.js';
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from '../ml/buffers/contract.js';
-import { type Row, refuseInfinite } from '../ml/tables/cells.js';
+import { type Row, refuseInfinite } from '../ml/cells.js';
 import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { readErrorBody, statusFailure, unreachableFailure } from '../net/ask/failures.js';
 import { postJson, urlBelow } from '../net/ask/json.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '../../schemas/generated/universal/classifiers.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from '../ml/classifiers/contract.js';
-import { checkedName, type ListedModel } from '../ml/names.js';
+import { checkedName, type ListedModel } from '../ml/model-names.js';
 import type { Outbound } from '../net/outbound.js';
 import { ModelHomes } from './home.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames, versionOf } from '../ml/names.js';
+import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames, versionOf } from '../ml/model-names.js';
 import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';

@@ -1,7 +1,7 @@
 import type { DetectorList, StreamReply, StreamRequest, DetectorStats as WireStats } from '../../schemas/generated/universal/streams.js';
+import { infinitiesOf, wrongValue } from '../ml/cells.js';
 import type { DetectorStats, StreamResult, StreamService } from '../ml/streams/contract.js';
 import { LARGEST_SAMPLE, sampleFields } from '../ml/streams/samples.js';
-import { infinitiesOf, wrongValue } from '../ml/tables/cells.js';
 import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';

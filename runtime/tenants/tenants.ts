@@ -8,7 +8,7 @@ import { Files } from '../files/files.js';
 import type { KvCache } from '../kv-cache/kv-cache.js';
 import { BUFFER_LIMITS, type BufferLimits } from '../ml/buffers/contract.js';
 import { STREAM_LIMITS, type StreamLimits } from '../ml/streams/contract.js';
-import { TENANTS_FROM } from '../ml/tables/segment-log.js';
+import { TENANTS_FROM } from '../ml/segment-log.js';
 import { StoredResponses } from '../responses/stored-responses.js';
 import { type InMemory, openServices, type ServiceParts, type Services } from '../services/services.js';
 import type { Batch, Store } from '../store/store.js';

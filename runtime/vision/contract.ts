@@ -46,7 +46,7 @@ export function promptFor({ prompts }: ExtractRequest, index: number): string | 
   return prompts[index] ?? (prompts.length === 1 ? prompts[0]! : null);
 }
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** Throws `bad_request` for prompts that belong to no image, and for an image without a question where the model needs one. */
 export function checkPrompts(request: ExtractRequest): void {
@@ -54,7 +54,7 @@ export function checkPrompts(request: ExtractRequest): void {
   if (prompts.length > pictures.length)
     throw new Failure(
       'bad_request',
-      `${counted(prompts.length, 'prompt')} came with ${counted(pictures.length, 'image')}; the i-th belongs to the i-th image, so the others would be lost.`,
+      `${countOf(prompts.length, 'prompt')} came with ${countOf(pictures.length, 'image')}; the i-th belongs to the i-th image, so the others would be lost.`,
       { code: 'TooManyPrompts' },
     );
   if (task !== 'vqa' || !isLayoutModel(model)) return;

@@ -2,7 +2,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Chat } from '../chat/chat.js';
 import type { KeptByReader } from '../chat/turn.js';
-import type { Spent } from '../completions/spent.js';
+import type { Spent } from '../completions/budget.js';
 import type { Events } from '../events/events.js';
 import type { EventProject } from '../events/recording.js';
 import { failedOutcome } from '../events/recording.js';

@@ -5,7 +5,7 @@ import type { Query } from '../../schemas/generated/core/voice.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import { checkSessionId } from '../chat/session.js';
-import type { Spent } from '../completions/spent.js';
+import type { Spent } from '../completions/budget.js';
 import type { Events } from '../events/events.js';
 import type { NeedModel } from '../models/fetch/on-use.js';
 import type { LoadedProject } from '../projects/projects.js';

@@ -1,4 +1,4 @@
-import type { ProjectTools, ServerTool, ToolCallOptions, ToolResult } from '../../runtime/mcp/toolbox.js';
+import type { ProjectTools, ServerTool, ToolCallOptions, ToolResult } from '../../runtime/mcp/contract.js';
 import type { Context } from '../../schemas/generated/core/tool-servers.js';
 
 /** One tool of a scripted server: what it is, and what a call of it does. */

@@ -5,7 +5,7 @@ import { isObject } from '../../base/json.js';
 import { Collector } from '../../completions/collect.js';
 import type { Completion, CompletionPart, ContextUsage, FinishReason } from '../../completions/contract.js';
 import { parsedCalls, ToolCallParser } from '../../completions/tools/parser.js';
-import type { Toolbox } from '../../mcp/toolbox.js';
+import type { Toolbox } from '../../mcp/contract.js';
 import { aboutOf, makeCalls } from './calls.js';
 import { type CallAbout, type CallRecord, cutText, type MadeCall, type ModelCall } from './tool-call.js';
 import type { ToolFields, TurnTools } from './turn-tools.js';

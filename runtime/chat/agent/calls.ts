@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Gate } from '../../base/gate.js';
 import type { CompletionPart } from '../../completions/contract.js';
-import type { ServerTool, Toolbox, ToolResult } from '../../mcp/toolbox.js';
+import type { ServerTool, Toolbox, ToolResult } from '../../mcp/contract.js';
 import { type CallAbout, type CallRecord, fenceResult, type MadeCall, type ModelCall } from './tool-call.js';
 import type { TurnTools } from './turn-tools.js';
 import type { Consent, Decision } from './waiting.js';

@@ -3,7 +3,7 @@ import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../../schemas/generated/core/chat.js';
 import { isObject } from '../../base/json.js';
 import type { CompletionRequest } from '../../completions/contract.js';
-import type { ProjectTools, ServerTool, Toolbox, ToolProject } from '../../mcp/toolbox.js';
+import type { ProjectTools, ServerTool, Toolbox, ToolProject } from '../../mcp/contract.js';
 
 /** What one model call of a turn says of tools. */
 export type ToolFields = Pick<CompletionRequest, 'tools' | 'tool_choice'>;

@@ -1,4 +1,4 @@
-import { type GrammarNode, grammarTree } from './gbnf-tree.js';
+import { type GrammarNode, grammarTree } from './gbnf.js';
 
 /** Characters of a grammar; one that is larger takes too long to read, and its texts are not followed. */
 const MAX_GRAMMAR = 32 * 1024;

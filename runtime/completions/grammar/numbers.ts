@@ -140,7 +140,7 @@ interface Decimal {
 }
 
 /** A number as decimal digits, without an exponent. */
-function plain(value: number): string {
+function plainDigits(value: number): string {
   const [digits = '', exponent] = String(value).split('e');
   if (exponent === undefined) return digits;
   const [sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits)!.slice(1);
@@ -149,7 +149,7 @@ function plain(value: number): string {
 }
 
 function decimal(value: number): Decimal {
-  const [whole = '0', fraction = ''] = plain(value).split('.');
+  const [whole = '0', fraction = ''] = plainDigits(value).split('.');
   return { whole: BigInt(whole), fraction };
 }
 
@@ -217,7 +217,7 @@ export function multiplesExpression(step: number, bounds: NumberBounds, rules: G
     const inside = all.filter(
       (value) => value >= min && value <= max && !(bounds.minExclusive && value === min) && !(bounds.maxExclusive && value === max),
     );
-    return inside.length === 0 ? null : oneOf(inside.map((value) => literal(plain(value))));
+    return inside.length === 0 ? null : oneOf(inside.map((value) => literal(plainDigits(value))));
   }
   const positive = min === 0 || min === 1;
   if (max !== Infinity || (min !== -Infinity && !positive)) return undefined;

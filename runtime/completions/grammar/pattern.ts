@@ -58,9 +58,9 @@ export function withLength(regex: Regex, shortest: number, longest: number): Reg
   }
   const { min, max } = lengthOf(regex);
   if (longest === Infinity || max <= longest || min > longest) return regex;
-  const loosest = capped(regex, longest - min);
+  const loosest = capLength(regex, longest - min);
   let cut = loosest;
-  for (let more = longest - min; lengthOf(cut).max > longest; cut = capped(regex, more)) {
+  for (let more = longest - min; lengthOf(cut).max > longest; cut = capLength(regex, more)) {
     more = Math.floor(more / 2);
     if (more < LEAST_CAP) return loosest;
   }
@@ -68,12 +68,12 @@ export function withLength(regex: Regex, shortest: number, longest: number): Reg
 }
 
 /** With each repetition having at most so many more characters than it must have. */
-function capped(regex: Regex, more: number): Regex {
-  if (regex.kind === 'sequence' || regex.kind === 'choice') return { ...regex, items: regex.items.map((item) => capped(item, more)) };
+function capLength(regex: Regex, more: number): Regex {
+  if (regex.kind === 'sequence' || regex.kind === 'choice') return { ...regex, items: regex.items.map((item) => capLength(item, more)) };
   if (regex.kind !== 'repeat') return regex;
   const { min } = lengthOf(regex.item);
   const most = regex.min + Math.floor(more / Math.max(1, min));
-  return { ...regex, item: capped(regex.item, more), max: Math.min(regex.max, most) };
+  return { ...regex, item: capLength(regex.item, more), max: Math.min(regex.max, most) };
 }
 
 /** The matches of a pattern that have at least one character; null where there are none. The engine takes no repetition of what may be empty. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { Work } from '../work.js';
+import { WorkLimit } from '../work-limit.js';
 
 /** Most rules and characters of a grammar; more would slow every sampled token. */
 const MAX_RULES = 5_000;
@@ -59,7 +59,7 @@ export class GrammarRules {
   readonly #stems = new Map<string, number>();
   readonly #shared = new Map<string, string>();
   /** What the making of the grammar may still cost; failed attempts count too. */
-  readonly work = new Work(MAX_WORK);
+  readonly work = new WorkLimit(MAX_WORK);
   #chars = 0;
   #repetitions = 0;
 

@@ -1,7 +1,7 @@
 import { Matcher } from '../regex/match.js';
 import { lengthOf, PatternError, parseRegex, type Regex } from '../regex/syntax.js';
 import { cut } from '../schema/document.js';
-import { formatNamed, isFreeFormat, whole } from '../schema/formats.js';
+import { anchored, findFormat, isFreeFormat } from '../schema/formats.js';
 import { member, patternExpression, wholeText, withLength } from './pattern.js';
 import { type GrammarRules, literal, MAX_REPETITION, oneOf } from './rules.js';
 
@@ -24,7 +24,7 @@ export interface HeldString {
   unknown: string[];
 }
 
-function quoted(expression: string | null): string | null {
+function inQuotes(expression: string | null): string | null {
   return expression === null ? null : `"\\"" ${expression} "\\""`;
 }
 
@@ -48,12 +48,12 @@ function formOf(keyword: Form['keyword'], regex: Regex, bounds: StringBounds, ru
 function forms(bounds: StringBounds, rules: GrammarRules, unread: string[], unknown: string[]): Form[] {
   const formats: Form[] = [];
   for (const name of bounds.formats) {
-    const format = formatNamed(name);
+    const format = findFormat(name);
     // Beside a pattern, a name that is unknown tells a reader what the pattern is.
     if (!format && !isFreeFormat(name) && bounds.patterns.length === 0)
       unknown.push(`the format ${JSON.stringify(cut(name))}, which is unknown,`);
     if (format)
-      formats.push({ ...formOf('format', parseRegex(whole(format.written), rules.work), bounds, rules), samples: format.samples });
+      formats.push({ ...formOf('format', parseRegex(anchored(format.written), rules.work), bounds, rules), samples: format.samples });
   }
   // Small models write on for as long as they may: a pattern without end gets that of the format beside it.
   const within = { ...bounds, maxLength: Math.min(bounds.maxLength, ...formats.map(({ length }) => length.max)) };
@@ -87,7 +87,7 @@ export function stringExpression(bounds: StringBounds, rules: GrammarRules): Hel
   if (held) {
     if (held.length.min < minLength) left.push('minLength');
     if (held.length.max > maxLength) left.push('maxLength');
-    return { expression: quoted(held.expression), left, unread, unknown };
+    return { expression: inQuotes(held.expression), left, unread, unknown };
   }
   if (minLength > maxLength) return { expression: null, left, unread, unknown };
   if (minLength === 0 && maxLength === Infinity) return { expression: rules.base('string'), left, unread, unknown };
@@ -98,7 +98,7 @@ export function stringExpression(bounds: StringBounds, rules: GrammarRules): Hel
     Math.min(minLength, MAX_REPETITION),
     maxLength > MAX_REPETITION ? Infinity : maxLength,
   );
-  return { expression: quoted(content), left, unread, unknown };
+  return { expression: inQuotes(content), left, unread, unknown };
 }
 
 /** Names are told apart by so many first characters; no other key begins as a longer name does. */
@@ -142,5 +142,5 @@ export function otherKey(names: readonly string[], rules: GrammarRules): string 
     if (chars.length > TOLD_APART) node.cut = true;
     else node.ends = true;
   }
-  return quoted(notInTrie(root, rules))!;
+  return inQuotes(notInTrie(root, rules))!;
 }

@@ -1,4 +1,4 @@
-import type { Work } from '../work.js';
+import type { WorkLimit } from '../work-limit.js';
 
 /** A set of code points: sorted ranges that do not touch, both ends included. */
 export type Characters = readonly (readonly [from: number, to: number])[];
@@ -133,7 +133,7 @@ const properties = new Map<string, Characters | null>();
  * The code points of a Unicode property (`L`, `Script=Greek`), as far as living alphabets, ideographs and pictographs have them; null for a name that
  * ECMAScript does not know.
  */
-export function property(name: string, work: Work): Characters | null {
+export function property(name: string, work: WorkLimit): Characters | null {
   let found = properties.get(name);
   work.spend(found === undefined ? NEW_PROPERTY : 5 + (found?.length ?? 0) / 8);
   if (found === undefined) {

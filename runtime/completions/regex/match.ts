@@ -1,4 +1,4 @@
-import type { Work } from '../work.js';
+import type { WorkLimit } from '../work-limit.js';
 import { type Characters, includes, WORD_CHARACTERS } from './characters.js';
 import type { Regex } from './syntax.js';
 
@@ -24,7 +24,7 @@ class Writer {
 
   constructor(
     readonly direction: 1 | -1,
-    readonly work: Work,
+    readonly work: WorkLimit,
   ) {}
 
   add(step: Instruction): number {
@@ -68,7 +68,7 @@ class Writer {
   }
 }
 
-function program(regex: Regex, direction: 1 | -1, work: Work): Program {
+function program(regex: Regex, direction: 1 | -1, work: WorkLimit): Program {
   const writer = new Writer(direction, work);
   const first = writer.write(regex, 0);
   return { steps: writer.steps, first, direction };
@@ -81,7 +81,7 @@ class Search {
 
   constructor(
     readonly points: readonly number[],
-    readonly work: Work,
+    readonly work: WorkLimit,
   ) {}
 
   #seen(program: Program): Uint32Array {
@@ -164,12 +164,12 @@ export class Matcher {
   readonly #program: Program;
 
   /** Throws what `work` throws, for a pattern that is too large when its repetitions are written out. */
-  constructor(regex: Regex, work: Work) {
+  constructor(regex: Regex, work: WorkLimit) {
     this.#program = program(regex, 1, work);
   }
 
   /** Whether the pattern is found in the text. Costs at most a tenth of a unit per instruction and character, but for looks that often succeed. */
-  test(text: string, work: Work): boolean {
+  test(text: string, work: WorkLimit): boolean {
     work.spend(5 + text.length / 8);
     const search = new Search(
       Array.from(text, (char) => char.codePointAt(0)!),

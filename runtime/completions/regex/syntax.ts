@@ -1,4 +1,4 @@
-import type { Work } from '../work.js';
+import type { WorkLimit } from '../work-limit.js';
 import { bothCases, type Characters, complement, EVERY, NOT_LINE_END, only, property, SHORTHANDS, union } from './characters.js';
 
 /** A regular expression, read. */
@@ -34,7 +34,7 @@ class Reader {
 
   constructor(
     readonly source: string,
-    readonly work: Work,
+    readonly work: WorkLimit,
   ) {}
 
   whole(): Regex {
@@ -208,7 +208,7 @@ class Reader {
 }
 
 /** Reads a pattern of a JSON Schema. Throws `PatternError` for what is no regular expression, and for back-references; and what `work` throws. */
-export function parseRegex(source: string, work: Work): Regex {
+export function parseRegex(source: string, work: WorkLimit): Regex {
   return new Reader(source, work).whole();
 }
 

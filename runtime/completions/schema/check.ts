@@ -3,7 +3,7 @@ import { canonicalJson, isObject } from '../../base/json.js';
 import { Matcher } from '../regex/match.js';
 import { PatternError, parseRegex } from '../regex/syntax.js';
 import { cut, type SchemaDocument, type SchemaObject } from './document.js';
-import { formatNamed, whole } from './formats.js';
+import { anchored, findFormat } from './formats.js';
 
 /** What is wrong with a value, and where in it. */
 interface Flaw {
@@ -54,7 +54,7 @@ export function typeOf(value: unknown): string {
   return typeof value;
 }
 
-function shown(value: unknown): string {
+function renderValue(value: unknown): string {
   return cut(JSON.stringify(value) ?? String(value));
 }
 
@@ -96,7 +96,7 @@ export class SchemaChecker {
 
   #flaw(schema: unknown, value: unknown): Flaw | null {
     this.#work.spend();
-    if (schema === false) return flawed(`is ${shown(value)}, where nothing is allowed`);
+    if (schema === false) return flawOf(`is ${renderValue(value)}, where nothing is allowed`);
     if (!isObject(schema)) return null;
     let results = this.#results.get(schema);
     if (!results) {
@@ -105,7 +105,7 @@ export class SchemaChecker {
     }
     const known = results.get(value);
     if (known !== undefined) return known;
-    if (this.#depth >= MAX_DEPTH) return flawed(`is nested deeper than ${MAX_DEPTH}`);
+    if (this.#depth >= MAX_DEPTH) return flawOf(`is nested deeper than ${MAX_DEPTH}`);
     // A reference that comes back here adds nothing.
     results.set(value, null);
     this.#depth += 1;
@@ -131,21 +131,22 @@ export class SchemaChecker {
       const types = [schema.type].flat();
       const own = typeOf(value);
       if (!types.includes(own) && !(own === 'integer' && types.includes('number')))
-        return flawed(`is ${shown(value)}, which is not of type ${types.join(' or ')}`);
+        return flawOf(`is ${renderValue(value)}, which is not of type ${types.join(' or ')}`);
     }
-    if ('const' in schema && !this.#equal(schema.const, value)) return flawed(`is ${shown(value)}, not ${shown(schema.const)}`);
-    if (Array.isArray(schema.enum) && !this.#listed(schema.enum, value)) return flawed(`is ${shown(value)}, which its enum does not have`);
+    if ('const' in schema && !this.#equal(schema.const, value)) return flawOf(`is ${renderValue(value)}, not ${renderValue(schema.const)}`);
+    if (Array.isArray(schema.enum) && !this.#listed(schema.enum, value))
+      return flawOf(`is ${renderValue(value)}, which its enum does not have`);
     for (const [keyword, [kind, what, least]] of Object.entries(COUNTS)) {
       const bound = schema[keyword];
       const count = typeof bound === 'number' ? LENGTHS[kind](value) : undefined;
       if (count !== undefined && (least ? count < (bound as number) : count > (bound as number)))
-        return flawed(`has ${count} ${what}, and ${keyword} is ${bound}`);
+        return flawOf(`has ${count} ${what}, and ${keyword} is ${bound}`);
     }
     if (typeof value === 'number') {
       for (const [keyword, broken] of Object.entries(NUMBERS)) {
         const bound = schema[keyword];
         const how = typeof bound === 'number' ? broken(value, bound, schema) : undefined;
-        if (how) return flawed(`is ${value}, ${how}`);
+        if (how) return flawOf(`is ${value}, ${how}`);
       }
     }
     return null;
@@ -172,12 +173,12 @@ export class SchemaChecker {
   #string(schema: SchemaObject, value: string): Flaw | null {
     this.#work.spend(value.length / 64);
     if (typeof schema.pattern === 'string' && !this.matches(schema.pattern, value))
-      return flawed(`is ${shown(value)}, which does not match the pattern ${cut(schema.pattern)}`);
-    const format = typeof schema.format === 'string' ? formatNamed(schema.format) : undefined;
+      return flawOf(`is ${renderValue(value)}, which does not match the pattern ${cut(schema.pattern)}`);
+    const format = typeof schema.format === 'string' ? findFormat(schema.format) : undefined;
     if (!format) return null;
     const accepted = format.accepted ?? format.written;
-    const fits = typeof accepted === 'function' ? accepted(value) : this.matches(whole(accepted), value);
-    return fits ? null : flawed(`is ${shown(value)}, which is no ${schema.format}`);
+    const fits = typeof accepted === 'function' ? accepted(value) : this.matches(anchored(accepted), value);
+    return fits ? null : flawOf(`is ${renderValue(value)}, which is no ${schema.format}`);
   }
 
   #array(schema: SchemaObject, value: readonly unknown[]): Flaw | null {
@@ -191,7 +192,7 @@ export class SchemaChecker {
       for (const item of value) {
         const text = canonicalJson(item);
         this.#work.spend(1 + text.length / 64);
-        if (seen.has(text)) return flawed(`has the item ${shown(item)} twice, and uniqueItems is true`);
+        if (seen.has(text)) return flawOf(`has the item ${renderValue(item)} twice, and uniqueItems is true`);
         seen.add(text);
       }
     }
@@ -199,13 +200,13 @@ export class SchemaChecker {
     const found = value.filter((item) => !this.#flaw(schema.contains, item)).length;
     const least = typeof schema.minContains === 'number' ? schema.minContains : 1;
     const most = typeof schema.maxContains === 'number' ? schema.maxContains : Infinity;
-    return found >= least && found <= most ? null : flawed(`has ${found} items that fit "contains"`);
+    return found >= least && found <= most ? null : flawOf(`has ${found} items that fit "contains"`);
   }
 
   #object(schema: SchemaObject, value: SchemaObject): Flaw | null {
     for (const name of listOf(schema.required)) {
       this.#work.spend();
-      if (!Object.hasOwn(value, name)) return flawed(`lacks the property "${cut(name)}"`);
+      if (!Object.hasOwn(value, name)) return flawOf(`lacks the property "${cut(name)}"`);
     }
     for (const [name, member] of Object.entries(value)) {
       for (const part of this.membersOf(schema, name)) {
@@ -213,7 +214,7 @@ export class SchemaChecker {
         if (flaw) return below(name, flaw);
       }
       const flaw = schema.propertyNames === undefined ? null : this.#flaw(schema.propertyNames, name);
-      if (flaw) return flawed(`has a property whose name ${flaw.text}`);
+      if (flaw) return flawOf(`has a property whose name ${flaw.text}`);
     }
     return this.#dependencies(schema, value);
   }
@@ -237,7 +238,7 @@ export class SchemaChecker {
         this.#work.spend();
         if (!Object.hasOwn(value, name)) continue;
         const missing = listOf(wanted).find((other) => !Object.hasOwn(value, other));
-        if (missing !== undefined) return flawed(`has "${cut(name)}" without "${cut(missing)}"`);
+        if (missing !== undefined) return flawOf(`has "${cut(name)}" without "${cut(missing)}"`);
         const flaw = Array.isArray(wanted) ? null : this.#flaw(wanted, value);
         if (flaw) return flaw;
       }
@@ -258,16 +259,17 @@ export class SchemaChecker {
       const parts = schema[keyword];
       if (!Array.isArray(parts)) continue;
       const fitting = parts.filter((part) => !this.#flaw(part, value)).length;
-      if (fitting === 0 || (keyword === 'oneOf' && fitting > 1)) return flawed(`is ${shown(value)}, which fits ${fitting} of ${keyword}`);
+      if (fitting === 0 || (keyword === 'oneOf' && fitting > 1))
+        return flawOf(`is ${renderValue(value)}, which fits ${fitting} of ${keyword}`);
     }
-    if (schema.not !== undefined && !this.#flaw(schema.not, value)) return flawed(`is ${shown(value)}, which "not" excludes`);
+    if (schema.not !== undefined && !this.#flaw(schema.not, value)) return flawOf(`is ${renderValue(value)}, which "not" excludes`);
     if (schema.if === undefined) return null;
     const branch = this.#flaw(schema.if, value) ? schema.else : schema.then;
     return branch === undefined ? null : this.#flaw(branch, value);
   }
 }
 
-function flawed(text: string): Flaw {
+function flawOf(text: string): Flaw {
   return { path: [], text };
 }
 

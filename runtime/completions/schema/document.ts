@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
-import type { Work } from '../work.js';
+import type { WorkLimit } from '../work-limit.js';
 
 /** A JSON Schema object. */
 export type SchemaObject = Record<string, unknown>;
@@ -34,7 +34,7 @@ export class SchemaDocument {
   /** Throws what `work` throws for a schema that is too large. */
   constructor(
     readonly root: unknown,
-    readonly work: Work,
+    readonly work: WorkLimit,
   ) {
     this.#resources.set(NOWHERE, root);
     this.#walk(root, NOWHERE);

@@ -87,11 +87,11 @@ export function isFreeFormat(name: string): boolean {
 }
 
 /** The format of this name; undefined for one that is not kept. */
-export function formatNamed(name: string): Format | undefined {
+export function findFormat(name: string): Format | undefined {
   return Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
 }
 
 /** A regular expression of the whole text. */
-export function whole(source: string): string {
+export function anchored(source: string): string {
   return `^(?:${source})$`;
 }

@@ -8,11 +8,10 @@ import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
 import { recordWork } from '../../events/recording.js';
 import { HeldModels } from '../held-models.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../names.js';
+import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../model-names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { RowEncoder } from './encoder.js';
-import { notAModel, type StoredModel } from './model-file.js';
-import { AnomalyModelFolder, filenameOf, partsOf } from './model-folder.js';
+import { AnomalyModelFolder, filenameOf, notAModel, partsOf, type StoredModel } from './model-folder.js';
 import { checkSize, numberRows, type Rows } from './rows.js';
 
 /** Fits that run at the same time; each has threads of its own. */

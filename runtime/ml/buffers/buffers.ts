@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { Store, TableRecord } from '../../store/store.js';
-import type { Row } from '../tables/cells.js';
-import { TENANTS_FROM, takeOwner } from '../tables/segment-log.js';
+import type { Row } from '../cells.js';
+import { TENANTS_FROM, takeOwner } from '../segment-log.js';
 import {
   type Appended,
   BUFFER_LIMITS,

@@ -1,5 +1,5 @@
 import type { ColumnFeatures, ColumnFrame } from '../../../native/contract.js';
-import type { Row } from '../tables/cells.js';
+import type { Row } from '../cells.js';
 
 /** What data buffers may take, each and together. */
 export interface BufferLimits {

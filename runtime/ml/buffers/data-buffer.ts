@@ -4,8 +4,8 @@ import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { Batch, Store, TableRecord } from '../../store/store.js';
-import { appendTo, bytesOf, type Cells, cellsOf, joinedKind, type Row } from '../tables/cells.js';
-import { SegmentLog } from '../tables/segment-log.js';
+import { appendTo, bytesOf, type Cells, cellsOf, joinedKind, type Row } from '../cells.js';
+import { SegmentLog } from '../segment-log.js';
 import type { Appended, BufferStats, ReadAsk } from './contract.js';
 
 const isNumeric = (kind: ColumnKind): boolean => kind === 'i64' || kind === 'f64';
@@ -102,7 +102,7 @@ export class DataBuffer {
 
   async #apply(cells: Cells): Promise<void> {
     await appendTo(this.#native, cells);
-    this.#log.applied(cells.rows);
+    this.#log.noteApplied(cells.rows);
   }
 
   /** Rows that are pushed out make room for those that come. */

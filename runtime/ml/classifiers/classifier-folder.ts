@@ -34,7 +34,7 @@ export interface HeldClassifier {
 const FORMAT = 1;
 
 /** The failure of a classifier whose files are not what was saved. */
-function damaged(name: string, why: string, cause?: unknown): Failure {
+function damagedClassifier(name: string, why: string, cause?: unknown): Failure {
   return new Failure('model_failed', `The classifier "${name}" is damaged: ${why}. Fit it again, or delete it.`, {
     code: 'DamagedModel',
     cause,
@@ -68,14 +68,14 @@ function readCard(name: string, card: string, labels: string): ClassifierCard {
   try {
     read = JSON.parse(card);
   } catch (error) {
-    throw damaged(name, 'its metadata.json is no JSON', error);
+    throw damagedClassifier(name, 'its metadata.json is no JSON', error);
   }
-  if (!isObject(read)) throw damaged(name, 'its metadata.json is no object');
+  if (!isObject(read)) throw damagedClassifier(name, 'its metadata.json is no object');
   const { checksum, ...facts } = read;
-  if (checksum !== digest(facts)) throw damaged(name, 'its metadata.json is not what was saved');
+  if (checksum !== digest(facts)) throw damagedClassifier(name, 'its metadata.json is not what was saved');
   const { format, description, ...rest } = facts as unknown as ClassifierCard & { format: unknown; description: string | null };
-  if (format !== FORMAT) throw damaged(name, `its format is ${String(format)}, this is format ${FORMAT}`);
-  if (labels !== labelsText(rest.labels)) throw damaged(name, 'its labels.txt is not what was saved');
+  if (format !== FORMAT) throw damagedClassifier(name, `its format is ${String(format)}, this is format ${FORMAT}`);
+  if (labels !== labelsText(rest.labels)) throw damagedClassifier(name, 'its labels.txt is not what was saved');
   return description === null ? rest : { ...rest, description };
 }
 
@@ -165,10 +165,11 @@ export class ClassifierFolder {
       model = await loadCore().loadClassifier(join(this.path(name), HEAD), generationOf(card));
     } catch (error) {
       if (error instanceof Failure && (error.kind === 'model_failed' || error.kind === 'not_found'))
-        throw damaged(name, `its ${HEAD} ${error.kind === 'not_found' ? 'is missing' : 'is not what was saved'}`, error);
+        throw damagedClassifier(name, `its ${HEAD} ${error.kind === 'not_found' ? 'is missing' : 'is not what was saved'}`, error);
       throw error;
     }
-    if (model.dimensions !== card.dimensions || model.classes !== card.labels.length) throw damaged(name, `its ${HEAD} has other sizes`);
+    if (model.dimensions !== card.dimensions || model.classes !== card.labels.length)
+      throw damagedClassifier(name, `its ${HEAD} has other sizes`);
     return { name, model, card };
   }
 
@@ -223,7 +224,7 @@ export class ClassifierFolder {
       return [await readFile(join(this.path(name), CARD), 'utf8'), await readFile(join(this.path(name), LABELS), 'utf8')];
     } catch (error) {
       if (!isMissing(error)) throw fileFailure(error, `read the classifier "${name}"`);
-      if (await this.has(name)) throw damaged(name, `its ${LABELS} is missing`, error);
+      if (await this.has(name)) throw damagedClassifier(name, `its ${LABELS} is missing`, error);
       return undefined;
     }
   }

@@ -9,7 +9,7 @@ import type { Events } from '../../events/events.js';
 import { recordWork } from '../../events/recording.js';
 import { type NeedModel, needNothing } from '../../models/fetch/on-use.js';
 import { HeldModels } from '../held-models.js';
-import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
+import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../model-names.js';
 import { type ClassifierCard, ClassifierFolder, type HeldClassifier } from './classifier-folder.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 import { checkProbe, chooseEmbedder, type Embedder, embedInParts, learnedEmbedder, probeOf } from './embedder.js';

@@ -144,8 +144,8 @@ class Machine {
   #remember(op: number, at: number): boolean {
     const bytes = this.#bytes;
     switch (op) {
-      case OP.proto: return known(bytes.count(1), at);
-      case OP.frame: return bytes.count(8) <= bytes.left || ended(at);
+      case OP.proto: return checkProtocol(bytes.count(1), at);
+      case OP.frame: return bytes.count(8) <= bytes.left || endedEarly(at);
       case OP.memoize: return this.#put(this.#memo.length, at);
       case OP.put: return this.#put(Number(integerOf(bytes.line(MAX_NUMBER_CHARACTERS), at)), at);
       case OP.binPut: return this.#put(bytes.count(1), at);
@@ -239,12 +239,12 @@ function truthOr(line: string, at: number): Plain {
   return line === '01' ? true : line === '00' ? false : integerOf(line, at);
 }
 
-function known(protocol: number, at: number): true {
+function checkProtocol(protocol: number, at: number): true {
   if (protocol > NEWEST_PROTOCOL) throw notPlain(`protocol ${protocol}, at byte ${at}, is unknown`);
   return true;
 }
 
-function ended(at: number): never {
+function endedEarly(at: number): never {
   throw notPlain(`the frame at byte ${at} is longer than the file`);
 }
 

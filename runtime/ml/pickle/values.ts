@@ -91,7 +91,7 @@ const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const SPECIAL: Readonly<Record<string, number>> = { nan: Number.NaN, inf: Infinity, '-inf': -Infinity };
 
 /** As a number where that is exact. */
-function narrowed(value: bigint): number | bigint {
+function asNumberIfExact(value: bigint): number | bigint {
   return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
@@ -99,7 +99,7 @@ function narrowed(value: bigint): number | bigint {
 export function integerOf(line: string, at: number): number | bigint {
   const digits = line.replace(/L$/, '');
   if (!DECIMAL.test(digits)) throw notPlain(`${JSON.stringify(line)} at byte ${at} is no integer`);
-  return narrowed(BigInt(digits.replace('+', '')));
+  return asNumberIfExact(BigInt(digits.replace('+', '')));
 }
 
 /** A float as protocol 0 writes it. */
@@ -116,7 +116,7 @@ export function longOf(bytes: Uint8Array, at: number): number | bigint {
     throw notPlain(`the integer at byte ${at} has ${bytes.length} bytes; ${MAX_INTEGER_BYTES} are allowed`);
   let value = 0n;
   for (let i = bytes.length - 1; i >= 0; i -= 1) value = (value << 8n) | BigInt(bytes[i]!);
-  return narrowed(BigInt.asIntN(bytes.length * 8, value));
+  return asNumberIfExact(BigInt.asIntN(bytes.length * 8, value));
 }
 
 /** What `longOf` reads. Throws for an integer that is longer than it takes. */

@@ -62,7 +62,7 @@ function scalar(out: Pieces, value: null | boolean | number | bigint | string | 
   else if (typeof value === 'string') text(out, value);
   else if (typeof value === 'number') number(out, value);
   else if (typeof value === 'bigint') long(out, value);
-  else sized(out, value, OP.shortBinBytes, OP.binBytes, OP.binBytes8);
+  else writeSized(out, value, OP.shortBinBytes, OP.binBytes, OP.binBytes8);
 }
 
 function number(out: Pieces, value: number): void {
@@ -87,11 +87,11 @@ function long(out: Pieces, value: bigint): void {
 
 function text(out: Pieces, value: string): void {
   if (HALF_CHARACTER.test(value)) throw notPlain(`the text ${JSON.stringify(value.slice(0, 40))} has half a character`);
-  sized(out, Buffer.from(value), OP.shortBinUnicode, OP.binUnicode, OP.binUnicode8);
+  writeSized(out, Buffer.from(value), OP.shortBinUnicode, OP.binUnicode, OP.binUnicode8);
 }
 
 /** Bytes behind the opcode for their length, and the length. */
-function sized(out: Pieces, content: Uint8Array, short: number, middle: number, long: number): void {
+function writeSized(out: Pieces, content: Uint8Array, short: number, middle: number, long: number): void {
   const { length } = content;
   if (length < 0x100) out.bytes([short, length]);
   else {

@@ -2,7 +2,7 @@ import { readColumns } from '../../../native/columns.js';
 import type { NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { DetectorRecord } from '../../store/store.js';
-import { wrongValue } from '../tables/cells.js';
+import { wrongValue } from '../cells.js';
 import { checkKeys, type Sample } from './samples.js';
 import { checkSize } from './training.js';
 

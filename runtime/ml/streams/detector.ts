@@ -7,8 +7,8 @@ import { log } from '../../base/log.js';
 import { breathe, orAborted } from '../../base/loop.js';
 import type { Events } from '../../events/events.js';
 import type { Batch, DetectorRecord, Store } from '../../store/store.js';
-import { appendTo } from '../tables/cells.js';
-import { SegmentLog } from '../tables/segment-log.js';
+import { appendTo } from '../cells.js';
+import { SegmentLog } from '../segment-log.js';
 import { ColdStart } from './cold-start.js';
 import type { DetectorStats, SampleResult, StreamResult, StreamStatus } from './contract.js';
 import { cellsOfSamples, checkKeys, type Sample } from './samples.js';
@@ -131,7 +131,7 @@ export class Detector {
   async submit(samples: readonly Sample[]): Promise<StreamResult> {
     const { written, answer } = await this.#inTurn(() => this.#take(samples));
     await this.#onDisk(written);
-    this.#window.log.applied(samples.length);
+    this.#window.log.noteApplied(samples.length);
     return answer;
   }
 

@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { quote } from '../../config/names.js';
 import { encodingOf } from '../anomaly/encodings.js';
-import { type Cells, MAX_NAME_CHARACTERS, wrongValue } from '../tables/cells.js';
+import { type Cells, MAX_NAME_CHARACTERS, wrongValue } from '../cells.js';
 
 /** Numbers beyond this are refused: detectors take no larger ones. */
 export const LARGEST_SAMPLE = 1e100;

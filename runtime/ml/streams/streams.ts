@@ -4,7 +4,7 @@ import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
-import { TENANTS_FROM, takeOwner } from '../tables/segment-log.js';
+import { TENANTS_FROM, takeOwner } from '../segment-log.js';
 import { type DetectorStats, STREAM_LIMITS, type StreamLimits, type StreamResult, type StreamService } from './contract.js';
 import { coldRecord, Detector, statsOf } from './detector.js';
 import { checkSchema, type Sample, sampleOf } from './samples.js';

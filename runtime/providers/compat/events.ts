@@ -14,7 +14,7 @@ const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
 /** One event of an answer: a decoded chunk, or the `[DONE]` that ends it. */
 export type ChatEvent = Record<string, unknown> | 'done';
 
-function decoded(text: string, host: string): Record<string, unknown> {
+function parseEvent(text: string, host: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
@@ -41,7 +41,7 @@ class EventBuffer {
         if (data.trim() === '[DONE]') this.ready.push('done');
         // Only unnamed events carry the answer; of the named ones only errors matter.
         else if (event === 'error') this.ready.push(errorEvent(data));
-        else if (event === undefined || event === 'message') this.ready.push(decoded(data, host));
+        else if (event === undefined || event === 'message') this.ready.push(parseEvent(data, host));
       },
       onComment: () => {
         this.#pending = 0;
@@ -105,7 +105,7 @@ export async function* chatEvents(
       { code: 'BadAnswer' },
     );
   if (form === 'whole') {
-    yield decoded(await whole(next, body, host), host);
+    yield parseEvent(await wholeBody(next, body, host), host);
     yield 'done';
     return;
   }
@@ -123,7 +123,7 @@ export async function* chatEvents(
   yield* buffer.ready;
 }
 
-async function whole(first: IteratorResult<Uint8Array>, body: AsyncIterator<Uint8Array>, host: string): Promise<string> {
+async function wholeBody(first: IteratorResult<Uint8Array>, body: AsyncIterator<Uint8Array>, host: string): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for (let next = first; !next.done; next = await body.next()) {

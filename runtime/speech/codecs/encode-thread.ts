@@ -1,8 +1,7 @@
 // A worker that runs encodings of speech beside each other, by number; see `encode.ts`.
 import { parentPort } from 'node:worker_threads';
 import type { Encoding } from './contract.js';
-import type { EncodeAnswer, EncodeCall } from './encode.js';
-import { AUDIO_FORMATS } from './index.js';
+import { AUDIO_FORMATS, type EncodeAnswer, type EncodeCall } from './encode.js';
 
 /** Each with the last of its calls, after which the next one runs. */
 const running = new Map<number, { readonly encoding: Promise<Encoding>; last: Promise<unknown> }>();

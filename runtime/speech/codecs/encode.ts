@@ -1,7 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../../schemas/errors.js';
-import type { AudioEncoder, AudioFormatName } from './contract.js';
-import { AUDIO_FORMATS } from './index.js';
+import type { AudioEncoder, AudioFormat, AudioFormatName } from './contract.js';
+import { aac, flac } from './mediabunny.js';
+import { mp3 } from './mp3.js';
+import { opus } from './opus.js';
+import { pcm, wav } from './wav.js';
+
+/** Every format that speech is written in. */
+export const AUDIO_FORMATS = { mp3, opus, aac, flac, wav, pcm } as const satisfies Record<AudioFormatName, AudioFormat>;
 
 /** What an encoding thread is asked; calls for one encoding are answered in their order. */
 export type EncodeCall = { readonly call: number; readonly encoding: number } & (
@@ -102,7 +108,7 @@ export function openEncoder(name: AudioFormatName): AudioEncoder {
   return AUDIO_FORMATS[name].cheap ? new CheapEncoder(name) : new ThreadEncoder(name);
 }
 
-const closed = () => new Failure('unavailable', 'The audio encoder is closed.');
+const closedFailure = () => new Failure('unavailable', 'The audio encoder is closed.');
 
 class CheapEncoder implements AudioEncoder {
   readonly #encoding;
@@ -113,7 +119,7 @@ class CheapEncoder implements AudioEncoder {
   }
 
   async push(samples: Float32Array): Promise<Uint8Array> {
-    if (!this.#open) throw closed();
+    if (!this.#open) throw closedFailure();
     const encoding = await this.#encoding;
     const pieces: Uint8Array[] = [];
     for (let at = 0; at < samples.length || at === 0; at += SAMPLES_AT_ONCE) {
@@ -124,7 +130,7 @@ class CheapEncoder implements AudioEncoder {
   }
 
   async end(): Promise<Uint8Array> {
-    if (!this.#open) throw closed();
+    if (!this.#open) throw closedFailure();
     this.#open = false;
     return (await this.#encoding).end();
   }
@@ -170,7 +176,7 @@ class ThreadEncoder implements AudioEncoder {
   }
 
   async #begin(): Promise<EncodeThread> {
-    if (!this.#open) throw closed();
+    if (!this.#open) throw closedFailure();
     if (!this.#thread) {
       this.#thread = thread();
       this.#thread.begin(this.#id);
@@ -182,7 +188,7 @@ class ThreadEncoder implements AudioEncoder {
 
   async #orClosed(answer: Promise<Uint8Array>): Promise<Uint8Array> {
     const bytes = await answer;
-    if (!this.#open) throw closed();
+    if (!this.#open) throw closedFailure();
     return bytes;
   }
 }

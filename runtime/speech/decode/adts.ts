@@ -5,7 +5,7 @@ import type { AudioReader, DecodedAudio } from './contract.js';
 
 const HEADER_BYTES = 7;
 
-const damaged = (reason: string) => new Failure('bad_request', `The AAC file ${reason}.`);
+const damagedAac = (reason: string) => new Failure('bad_request', `The AAC file ${reason}.`);
 
 /** AAC in ADTS frames. */
 export const aac: AudioReader = {
@@ -16,13 +16,13 @@ export const aac: AudioReader = {
       const head = file.read(at, HEADER_BYTES);
       // A tag at the end is no frame.
       if (Buffer.from(head.subarray(0, 3)).toString('latin1') === 'TAG') return;
-      if (head.length < HEADER_BYTES) throw damaged('is cut off');
-      if (head[0] !== 0xff || (head[1]! & 0xf6) !== 0xf0) throw damaged('is damaged');
+      if (head.length < HEADER_BYTES) throw damagedAac('is cut off');
+      if (head[0] !== 0xff || (head[1]! & 0xf6) !== 0xf0) throw damagedAac('is damaged');
       const size = ((head[3]! & 3) << 11) | (head[4]! << 3) | (head[5]! >> 5);
       const from = (head[1]! & 1) === 1 ? HEADER_BYTES : HEADER_BYTES + 2;
-      if (size <= from) throw damaged('is damaged');
+      if (size <= from) throw damagedAac('is damaged');
       const frame = file.read(at + from, size - from);
-      if (frame.length < size - from) throw damaged('is cut off');
+      if (frame.length < size - from) throw damagedAac('is cut off');
       const profile = (head[2]! >> 6) + 1;
       const rate = (head[2]! >> 2) & 15;
       const channels = ((head[2]! & 1) << 2) | (head[3]! >> 6);

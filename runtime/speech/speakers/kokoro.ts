@@ -35,7 +35,7 @@ const NAMED = /kokoro/i;
 const VOICE_FILE = /^voices\/([ab][fm]_[a-z0-9]{1,30})\.bin$/;
 
 /** What the first two letters of a voice's id say: where it comes from and whether it is a woman's. */
-function shown(id: string): Voice {
+function voiceOf(id: string): Voice {
   const [country, sex] = [id.startsWith('b') ? 'British' : 'American', id[1] === 'm' ? 'Male' : 'Female'];
   const name = id.slice(3);
   return {
@@ -57,7 +57,7 @@ function unknownVoice(voice: string, known: readonly string[]): Failure {
   return new Failure('not_found', message, { code: 'VoiceNotFound', fields: { voice } });
 }
 
-async function found(model: string, voice: string, repository: FoundRepository): Promise<FoundVoice> {
+async function foundVoice(model: string, voice: string, repository: FoundRepository): Promise<FoundVoice> {
   const { id, quantisation, folder, files } = repository;
   const known = voicesIn(repository);
   if (!known.includes(voice)) {
@@ -84,13 +84,13 @@ export const kokoro: Speaker = {
   answers: (model, files) => isShortName(model) || files.some((file) => VOICE_FILE.test(file)) || (files.length === 0 && NAMED.test(model)),
   voices: async (model, places) => {
     const repository = await findRepositoryHere(model, places);
-    if (repository && !isShortName(model)) return [...voicesIn(repository)].sort(defaultFirst).map(shown);
+    if (repository && !isShortName(model)) return [...voicesIn(repository)].sort(defaultFirst).map(voiceOf);
     const others = (repository ? voicesIn(repository) : []).filter((id) => !Object.hasOwn(OFFERED, id));
-    return [...Object.keys(OFFERED), ...others].map(shown);
+    return [...Object.keys(OFFERED), ...others].map(voiceOf);
   },
   find: async (model, voice, places) => {
     const repository = await findRepositoryHere(model, places);
-    if (repository) return found(model, voice, repository);
+    if (repository) return foundVoice(model, voice, repository);
     if (!isShortName(model))
       throw modelMissing(model, { why: 'it is not on this machine', remedies: [isAbsolute(model) ? 'check the path' : howToFetch(model)] });
     if (!Object.hasOwn(OFFERED, voice)) throw unknownVoice(voice, Object.keys(OFFERED));

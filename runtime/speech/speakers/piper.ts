@@ -23,7 +23,7 @@ const voicesOf = (model: string, places: ModelPlaces): Promise<PiperVoice[]> =>
   model === MODEL ? pipersHere(places) : findPipers(model, places);
 
 /** Voices with what their settings say, English ones first. Of several those whose settings cannot be read are left out. */
-async function described(voices: readonly PiperVoice[]): Promise<Described[]> {
+async function describeVoices(voices: readonly PiperVoice[]): Promise<Described[]> {
   const all: Described[] = [];
   for (const voice of voices) {
     // Each reads a file, and there may be hundreds.
@@ -58,11 +58,11 @@ export const piper: Speaker = {
   answers: (model, files) =>
     isPiperName(model) || files.some((file) => files.includes(piperSettingsFile(file))) || (isAbsolute(model) && /\.onnx$/.test(model)),
   voices: async (model, places) =>
-    (await described(await voicesOf(model, places))).map(({ id, name, language }) => ({ id, name, language, model: MODEL })),
+    (await describeVoices(await voicesOf(model, places))).map(({ id, name, language }) => ({ id, name, language, model: MODEL })),
   find: async (model, voice, places) => {
     const all = await voicesOf(model, places);
     if (all.length === 0) throw missing(model);
-    const found = (await described(all.filter(({ name }) => voice === name || voice.startsWith(`${name}:`)))).find(
+    const found = (await describeVoices(all.filter(({ name }) => voice === name || voice.startsWith(`${name}:`)))).find(
       ({ id }) => id === voice,
     );
     if (!found) {

@@ -9,7 +9,7 @@ import type { Speaker } from './contract.js';
 const MODEL = 'sherpa';
 
 /** A model's repository with what sherpa-onnx sees in it. */
-async function found(model: string, places: ModelPlaces): Promise<{ repository: FoundRepository; sherpa: SherpaFolder } | undefined> {
+async function findSherpa(model: string, places: ModelPlaces): Promise<{ repository: FoundRepository; sherpa: SherpaFolder } | undefined> {
   if (model === MODEL) return undefined;
   const repository = await findRepositoryHere(model, places);
   const sherpa = repository && sherpaFolder(repository.folder, repository.files);
@@ -21,13 +21,13 @@ export const sherpa: Speaker = {
   model: MODEL,
   answers: (_model, files) => looksLikeSherpa(files),
   voices: async (model, places) => {
-    const here = await found(model, places);
+    const here = await findSherpa(model, places);
     if (!here) return [];
     const language = sherpaLanguage(here.sherpa);
     return sherpaSpeakers(here.sherpa).map((id) => ({ id, name: `Speaker ${id}`, language, model }));
   },
   find: async (model, voice, places) => {
-    const here = await found(model, places);
+    const here = await findSherpa(model, places);
     if (!here) {
       const why = model === MODEL ? 'sherpa-onnx speaks with models of yours' : 'its folder holds no model that speaks';
       throw modelMissing(model, { why, remedies: ['name the repository or the folder of one'] });

@@ -50,7 +50,7 @@ async function* piecesOf(samples: Float32Array): AsyncGenerator<Float32Array, vo
 }
 
 /** Counts what passes. */
-async function* counted(
+async function* countSeconds(
   pieces: AsyncIterable<Float32Array>,
   count: (samples: number) => void,
 ): AsyncGenerator<Float32Array, void, undefined> {
@@ -165,7 +165,7 @@ class Run {
     this.#activity = activity;
     const { samples } = request;
     const pieces = samples instanceof Float32Array ? piecesOf(samples) : samples;
-    this.#stretches = spokenStretches(counted(pieces, (count) => (this.#samples += count)));
+    this.#stretches = spokenStretches(countSeconds(pieces, (count) => (this.#samples += count)));
   }
 
   /** Of the audio that was read. */

@@ -3,17 +3,17 @@ import { describe, it } from 'node:test';
 import { Closing } from '../../../../runtime/completions/grammar/closing.js';
 import { GrammarRules } from '../../../../runtime/completions/grammar/rules.js';
 import { schemaExpression } from '../../../../runtime/completions/json-schema-grammar.js';
+import { WholeAnswer } from '../../../../runtime/completions/output.js';
 import { SchemaChecker } from '../../../../runtime/completions/schema/check.js';
 import { SchemaDocument } from '../../../../runtime/completions/schema/document.js';
-import { WholeAnswer } from '../../../../runtime/completions/whole-answer.js';
-import { Work } from '../../../../runtime/completions/work.js';
+import { WorkLimit } from '../../../../runtime/completions/work-limit.js';
 
 function grammarOf(schema: unknown): string {
   const rules = new GrammarRules();
   return rules.text(schemaExpression(schema, rules, { strict: true }).expression);
 }
 const flawOf = (schema: unknown, text: string): string | null =>
-  new SchemaChecker(new SchemaDocument(schema, new Work(60_000))).flawOf(JSON.parse(text));
+  new SchemaChecker(new SchemaDocument(schema, new WorkLimit(60_000))).flawOf(JSON.parse(text));
 
 const NODE = {
   type: 'object',

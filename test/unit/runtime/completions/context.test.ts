@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allocate, completionRoom } from '../../../../runtime/completions/budget.js';
-import { compressHistory } from '../../../../runtime/completions/compress.js';
-import { fitPrompt } from '../../../../runtime/completions/fit.js';
+import { fitPrompt } from '../../../../runtime/completions/fit-context.js';
 import {
   type CountedMessage,
   cutContents,
@@ -15,6 +14,7 @@ import {
   type TruncationStrategy,
   totalTokens,
 } from '../../../../runtime/completions/messages.js';
+import { compressHistory } from '../../../../runtime/completions/shorten-history.js';
 import type { PrepareRequest } from '../../../../runtime/engines/contracts/language.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';

@@ -4,7 +4,7 @@ import { GrammarRules } from '../../../../runtime/completions/grammar/rules.js';
 import { schemaExpression } from '../../../../runtime/completions/json-schema-grammar.js';
 import { SchemaChecker } from '../../../../runtime/completions/schema/check.js';
 import { SchemaDocument } from '../../../../runtime/completions/schema/document.js';
-import { Work } from '../../../../runtime/completions/work.js';
+import { WorkLimit } from '../../../../runtime/completions/work-limit.js';
 import type { Failure } from '../../../../schemas/errors.js';
 import { Gbnf } from '../../../support/gbnf.js';
 
@@ -361,7 +361,7 @@ function turned(schema: unknown, strict: boolean) {
 }
 
 function flawOf(schema: unknown, value: unknown): string | null {
-  return new SchemaChecker(new SchemaDocument(schema, new Work(1e6))).flawOf(value);
+  return new SchemaChecker(new SchemaDocument(schema, new WorkLimit(1e6))).flawOf(value);
 }
 
 for (const [kind, cases] of Object.entries({ strings: STRINGS, numbers: NUMBERS, arrays: ARRAYS, 'objects and choices': OBJECTS })) {

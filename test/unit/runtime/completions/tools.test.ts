@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Ending } from '../../../../runtime/completions/thinking.js';
-import { formatOf, TOOL_FORMATS, type ToolFormat } from '../../../../runtime/completions/tools/formats.js';
-import { injectTools, offerTools, toolHistoryAsText, usableTools } from '../../../../runtime/completions/tools/offer.js';
+import {
+  formatOf,
+  injectTools,
+  offerTools,
+  TOOL_FORMATS,
+  type ToolFormat,
+  toolHistoryAsText,
+  usableTools,
+} from '../../../../runtime/completions/tools/formats.js';
 import { parseToolCalls, ToolCallParser } from '../../../../runtime/completions/tools/parser.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Message, Tool } from '../../../../schemas/generated/common.js';

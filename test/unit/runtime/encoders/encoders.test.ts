@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { settingsOfModel } from '../../../../runtime/encoders/contract.js';
-import { inBatches, shortened } from '../../../../runtime/encoders/encoders.js';
-import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
+import { inBatches, shortenVectors } from '../../../../runtime/encoders/encoders.js';
+import { entailmentOf, relevance, scoresByLabel, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
 import type { EncoderModel, EncoderTask } from '../../../../runtime/engines/contracts/encoder.js';
 import { chooseOnnx, hasOnnx } from '../../../../runtime/formats/onnx-names.js';
 import { findEncoder } from '../../../../runtime/models/find/encoder.js';
@@ -159,14 +159,15 @@ describe('scores', () => {
 
   it('takes the one logit of a reranker, or the last', () => assert.deepEqual([relevance([3]), relevance([3, 5])], [3, 5]));
 
-  it('names outputs, and counts those without a name', () => assert.deepEqual(Object.keys(named(['a'], [1, 2])).sort(), ['1', 'a']));
+  it('names outputs, and counts those without a name', () =>
+    assert.deepEqual(Object.keys(scoresByLabel(['a'], [1, 2])).sort(), ['1', 'a']));
 
   it('takes outputs that do not exclude each other one by one, and those of a regression as they are', () => {
     const labels = ['a', 'b'];
-    assert.deepEqual(named(labels, [0, 0], 'multi_label'), { a: 0.5, b: 0.5 });
-    near(named(labels, [2, -1], 'multi_label').a!, 1 / (1 + Math.exp(-2)));
-    near(named(labels, [2]).a!, 1 / (1 + Math.exp(-2)));
-    assert.deepEqual(named(labels, [3.5], 'regression'), { a: 3.5 });
+    assert.deepEqual(scoresByLabel(labels, [0, 0], 'multi_label'), { a: 0.5, b: 0.5 });
+    near(scoresByLabel(labels, [2, -1], 'multi_label').a!, 1 / (1 + Math.exp(-2)));
+    near(scoresByLabel(labels, [2]).a!, 1 / (1 + Math.exp(-2)));
+    assert.deepEqual(scoresByLabel(labels, [3.5], 'regression'), { a: 3.5 });
   });
 
   it('finds the entailment by name, in any order and case', () => {
@@ -193,14 +194,17 @@ describe('scores', () => {
 
 describe('shorter vectors', () => {
   it('keeps the first components at length 1', () => {
-    const [vector] = shortened([Float32Array.of(0.3, 0.4, 0.5)], 2, 'm');
+    const [vector] = shortenVectors([Float32Array.of(0.3, 0.4, 0.5)], 2, 'm');
     near(vector![0]!, 0.6);
     near(vector![1]!, 0.8);
   });
 
   it('refuses more than there are, and what leaves nothing', () => {
-    assert.throws(() => shortened([Float32Array.of(1, 0)], 3, 'm'), { kind: 'invalid', message: /dimensions is 3.*"m".*2 dimensions/ });
-    assert.throws(() => shortened([Float32Array.of(0, 1)], 1, 'm'), { kind: 'invalid', message: /nothing of text 1/ });
+    assert.throws(() => shortenVectors([Float32Array.of(1, 0)], 3, 'm'), {
+      kind: 'invalid',
+      message: /dimensions is 3.*"m".*2 dimensions/,
+    });
+    assert.throws(() => shortenVectors([Float32Array.of(0, 1)], 1, 'm'), { kind: 'invalid', message: /nothing of text 1/ });
   });
 });
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
+import type { Toolbox } from '../../../../runtime/mcp/contract.js';
 import type { ServerState } from '../../../../runtime/mcp/server.js';
-import type { Toolbox } from '../../../../runtime/mcp/toolbox.js';
 import type { McpServer } from '../../../../schemas/generated/config/project.js';
 import { call, openToolStage, scripted, type ToolStage } from '../../../support/mcp/tool-stage.js';
 

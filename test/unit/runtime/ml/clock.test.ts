@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { EncoderService } from '../../../../runtime/encoders/contract.js';
 import { AnomalyDetectors } from '../../../../runtime/ml/anomaly/detectors.js';
 import { Classifiers } from '../../../../runtime/ml/classifiers/classifiers.js';
-import { VersionNames } from '../../../../runtime/ml/names.js';
+import { VersionNames } from '../../../../runtime/ml/model-names.js';
 import { emptyDataDir } from '../../../support/daemon.js';
 
 const NOON = Date.UTC(2026, 2, 29, 12);

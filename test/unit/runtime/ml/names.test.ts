@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkedName, checkedNewName, resolveLatest, versionedName, versionOf } from '../../../../runtime/ml/names.js';
+import { checkedName, checkedNewName, resolveLatest, versionedName, versionOf } from '../../../../runtime/ml/model-names.js';
 
 const AT = new Date('2026-02-03T04:05:06.789Z');
 const second = (text: string): number => Date.parse(`${text}Z`);

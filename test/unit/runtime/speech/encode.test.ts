@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AudioFormatName } from '../../../../runtime/speech/codecs/contract.js';
-import { encodeAudio, openEncoder } from '../../../../runtime/speech/codecs/encode.js';
-import { AUDIO_FORMATS } from '../../../../runtime/speech/codecs/index.js';
+import { AUDIO_FORMATS, encodeAudio, openEncoder } from '../../../../runtime/speech/codecs/encode.js';
 import { wavFile } from '../../../../runtime/speech/codecs/wav.js';
 import { SPEECH_RATE } from '../../../../runtime/speech/contract.js';
 import { Failure } from '../../../../schemas/errors.js';

@@ -6,7 +6,7 @@ import type { ColumnFrame } from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/loader.js';
 import { EXPORT_TYPES } from '../../../../../runtime/ml/buffers/contract.js';
 import { FORMATS } from '../../../../../runtime/ml/buffers/formats.js';
-import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
+import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/cells.js';
 
 const signal = new AbortController().signal;
 

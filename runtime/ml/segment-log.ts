@@ -1,8 +1,8 @@
-import { readColumns } from '../../../native/columns.js';
-import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/contract.js';
-import { log } from '../../base/log.js';
-import { breathe } from '../../base/loop.js';
-import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../../store/store.js';
+import { readColumns } from '../../native/columns.js';
+import type { ColumnKind, ColumnValues, NativeColumns } from '../../native/contract.js';
+import { log } from '../base/log.js';
+import { breathe } from '../base/loop.js';
+import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../store/store.js';
 import { appendTo, type Cells } from './cells.js';
 
 const COUNTER = 'tables';
@@ -39,14 +39,14 @@ interface Segment {
 
 const sizeOf = ({ rows }: Segment): number => SIZES.filter((least) => rows >= least).length;
 
-function stored({ rows, columns }: Cells): SegmentRecord {
+function segmentRecord({ rows, columns }: Cells): SegmentRecord {
   const packed = columns.map(({ name, kind, valid, numbers, offsets, bytes }): StoredColumn => {
     return [name, kind, valid ?? null, numbers ? bytesOf(numbers) : null, offsets ? bytesOf(offsets) : null, bytes ?? null];
   });
   return { rows, columns: packed };
 }
 
-function restored({ rows, columns }: SegmentRecord): Cells {
+function cellsOfRecord({ rows, columns }: SegmentRecord): Cells {
   const out = columns.map(([name, kind, valid, numbers, offsets, bytes]): ColumnValues => {
     const values: ColumnValues = { name, kind: kind as ColumnKind };
     if (valid) values.valid = new Uint8Array(alignedBytes(valid));
@@ -100,7 +100,7 @@ export class SegmentLog {
     for (;;) {
       const page = this.#store.segments.page({ start, end: [this.#owner + 1], limit: PAGE });
       for (const { key, value } of page) {
-        const cells = restored(value);
+        const cells = cellsOfRecord(value);
         await appendTo(this.#native, cells);
         this.#segments.push({ first: key[1], rows: cells.rows, bytes: sizeInBytes(cells), at: this.#applied });
         this.#applied += cells.rows;
@@ -124,7 +124,7 @@ export class SegmentLog {
     try {
       await this.#store.write((batch) => {
         for (const { first } of gone) batch.remove('segments', [this.#owner, first]);
-        if (cells.rows > 0) batch.put('segments', [this.#owner, segment.first], stored(cells));
+        if (cells.rows > 0) batch.put('segments', [this.#owner, segment.first], segmentRecord(cells));
         also?.(batch);
       }, chain);
     } catch (failure) {
@@ -135,7 +135,7 @@ export class SegmentLog {
   }
 
   /** So many rows more are in the native table: those of the oldest segment of which that was not known. */
-  applied(rows: number): void {
+  noteApplied(rows: number): void {
     const segment = this.#segments.find(({ at }) => at === undefined);
     if (rows === 0 || segment === undefined) return;
     segment.at = this.#applied;
@@ -189,7 +189,7 @@ export class SegmentLog {
     const merged: Segment = { first, rows: frame.rows, bytes: sizeInBytes(frame), at: last.at! + last.rows - frame.rows };
     await this.#store.write((batch) => {
       for (const one of run) batch.remove('segments', [this.#owner, one.first]);
-      if (frame.rows > 0) batch.put('segments', [this.#owner, first], stored(frame));
+      if (frame.rows > 0) batch.put('segments', [this.#owner, first], segmentRecord(frame));
     });
     const rest = this.#segments.filter((one) => !run.includes(one));
     const place = rest.findIndex((one) => one.first > first);

@@ -1,7 +1,6 @@
 import { log } from '../base/log.js';
 import type { LanguageModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
-import { compressHistory } from './compress.js';
 import type { TruncationStrategy } from './messages.js';
 import {
   type CountedMessage,
@@ -15,7 +14,7 @@ import {
   totalTokens,
   withinReach,
 } from './messages.js';
-import { summarisable, summarise, withSummary } from './summary.js';
+import { compressHistory, summarisable, summarise, withSummary } from './shorten-history.js';
 
 /** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
 const MAX_ROUNDS = 4;
@@ -43,14 +42,14 @@ export interface Fitted {
 }
 
 /** Token prices of messages, in one round trip. */
-async function counted(model: LanguageModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
+async function countMessages(model: LanguageModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
   const tokens = await model.countTokens(
     messages.map((message) => message.content + (message.tool_calls?.length ? JSON.stringify(message.tool_calls) : '')),
   );
   return messages.map((message, index) => ({ message, tokens: (tokens[index] ?? 0) + MESSAGE_OVERHEAD }));
 }
 
-async function summarised(request: FitRequest, messages: PlainMessage[], signal: AbortSignal): Promise<PlainMessage[] | null> {
+async function summariseOld(request: FitRequest, messages: PlainMessage[], signal: AbortSignal): Promise<PlainMessage[] | null> {
   const old = summarisable(messages);
   if (old.length === 0) return null;
   try {
@@ -92,7 +91,7 @@ class Shortening {
     let messages = compressed;
     let promptTokens = tokens;
     if (this.request.strategy === 'summarize') {
-      const shorter = await summarised(this.request, messages, this.signal);
+      const shorter = await summariseOld(this.request, messages, this.signal);
       if (shorter) {
         messages = shorter;
         const prepared = await this.prepare(messages);
@@ -100,7 +99,7 @@ class Shortening {
         promptTokens = prepared.promptTokens;
       }
     }
-    const prices = await counted(this.request.model, messages);
+    const prices = await countMessages(this.request.model, messages);
     // What the template, its marks and the tools cost beside the contents.
     let limit = this.request.allocation.maxPrompt - Math.max(0, promptTokens - totalTokens(prices));
     let kept = prices;
@@ -154,7 +153,7 @@ async function shortenToFit(request: FitRequest, tokens: number, signal: AbortSi
 }
 
 /** Fewest tokens of what is added to every history, which nothing shortens. */
-function leastAdded({ model, render }: FitRequest): number {
+function leastTemplateTokens({ model, render }: FitRequest): number {
   const { messages, tools } = render([]);
   const { longestToken } = model.info;
   const ofTools = longestToken === undefined || !tools?.length ? 0 : (JSON.stringify(tools).length * WRITTEN_SHARE) / longestToken;
@@ -164,7 +163,7 @@ function leastAdded({ model, render }: FitRequest): number {
 /** Prepares a prompt and, where it does not fit and `autoTruncate` allows it, shortens the history. */
 export async function fitPrompt(request: FitRequest, autoTruncate: boolean, signal: AbortSignal): Promise<Fitted> {
   const { model, messages, allocation } = request;
-  const added = leastAdded(request);
+  const added = leastTemplateTokens(request);
   if (added > allocation.maxPrompt) throw contextFailure('context_length_exceeded', allocation, added, TOOLS_TOO_LONG, true);
   let tokens = leastTokens(messages, model.info);
   const isLeast = tokens > allocation.maxPrompt;

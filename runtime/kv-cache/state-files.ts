@@ -9,7 +9,7 @@ const INDEX = 'index.json';
 const SUFFIX = '.kvstate';
 
 /** The folder of the KV cache: one file per state, and an index of what they are. */
-export class KvShelf {
+export class KvStateFiles {
   readonly #folder: string;
   #writing: Promise<void> = Promise.resolve();
   #waiting = false;

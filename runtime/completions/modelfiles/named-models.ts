@@ -6,8 +6,7 @@ import { expandHome } from '../../base/files.js';
 import type { NamedModelRecord, Store } from '../../store/store.js';
 import type { LoraWish, UniversalRequest } from '../request.js';
 import { jinjaOf } from './go-template.js';
-import type { ModelDefinition } from './modelfile.js';
-import { checkParameterNames, optionParts } from './options.js';
+import { checkParameterNames, type ModelDefinition, optionParts } from './modelfile.js';
 
 /** Most models that clients may make. */
 const MODEL_LIMIT = 1_000;
@@ -95,10 +94,10 @@ export class NamedModels {
       messages: definition.messages ?? base?.messages ?? [],
       license: definition.license ? [definition.license].flat() : (base?.license ?? []),
       atMs: Date.now(),
-      ...given('adapters', adapters),
-      ...given('system', definition.system ?? base?.system),
-      ...given('template', translated ?? base?.template),
-      ...given('givenTemplate', translated === template ? base?.givenTemplate : template),
+      ...memberIfSet('adapters', adapters),
+      ...memberIfSet('system', definition.system ?? base?.system),
+      ...memberIfSet('template', translated ?? base?.template),
+      ...memberIfSet('givenTemplate', translated === template ? base?.givenTemplate : template),
     };
     await this.#store.write((batch) => batch.put('namedModels', plain, record));
   }
@@ -120,7 +119,7 @@ export class NamedModels {
   }
 
   /** A request for such a model as one for what it is made of: the request's own settings win. Other requests stay as they are. */
-  applied(request: UniversalRequest): UniversalRequest {
+  applySettings(request: UniversalRequest): UniversalRequest {
     const found = this.find(request.model);
     if (!found) return request;
     const { sampling, loading } = optionParts(found.parameters);
@@ -130,8 +129,8 @@ export class NamedModels {
       model: found.from,
       messages: request.raw ? request.messages : this.#messages(found, request.messages),
       options: { ...loading, ...request.options },
-      ...given('lora', request.lora ?? (found.adapters && wishesOf(found.adapters))),
-      ...given('chat_template', request.chat_template ?? (request.raw ? undefined : found.template)),
+      ...memberIfSet('lora', request.lora ?? (found.adapters && wishesOf(found.adapters))),
+      ...memberIfSet('chat_template', request.chat_template ?? (request.raw ? undefined : found.template)),
     };
   }
 
@@ -164,6 +163,6 @@ export class NamedModels {
   }
 }
 
-function given<Name extends string, Value>(name: Name, value: Value | undefined | null): { [N in Name]?: Value } {
+function memberIfSet<Name extends string, Value>(name: Name, value: Value | undefined | null): { [N in Name]?: Value } {
   return value === undefined || value === null ? {} : ({ [name]: value } as { [N in Name]: Value });
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { readColumns } from '../../../../../native/columns.js';
-import type { ColumnFrame, NativeColumns } from '../../../../../native/contract.js';
-import { loadCore } from '../../../../../native/loader.js';
-import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
-import { SegmentLog } from '../../../../../runtime/ml/tables/segment-log.js';
-import { openStore, type Store } from '../../../../../runtime/store/store.js';
-import { emptyDataDir } from '../../../../support/daemon.js';
+import { readColumns } from '../../../../native/columns.js';
+import type { ColumnFrame, NativeColumns } from '../../../../native/contract.js';
+import { loadCore } from '../../../../native/loader.js';
+import { appendTo, cellsOf, type Row } from '../../../../runtime/ml/cells.js';
+import { SegmentLog } from '../../../../runtime/ml/segment-log.js';
+import { openStore, type Store } from '../../../../runtime/store/store.js';
+import { emptyDataDir } from '../../../support/daemon.js';
 
 describe('the segments of a table', () => {
   let store: Store;
@@ -26,7 +26,7 @@ describe('the segments of a table', () => {
     const written = log.append(cells);
     await appendTo(table, cells);
     await written;
-    log.applied(cells.rows);
+    log.noteApplied(cells.rows);
   };
   const segments = (owner: number): number => store.segments.keys({ start: [owner, 0], end: [owner + 1], limit: 1_000_000 }).length;
   const row = (index: number): Row => ({ x: index, s: index % 3 === 0 ? null : `row ${index}` });
@@ -71,7 +71,7 @@ describe('the segments of a table', () => {
       const written = log.append(cells);
       last = Promise.all([written, last]).then(async () => {
         await appendTo(table, cells);
-        log.applied(1);
+        log.noteApplied(1);
       });
     }
     await last;

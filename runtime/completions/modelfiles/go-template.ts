@@ -72,7 +72,7 @@ class Translation {
       at = end + 2;
     }
     out += literal(this.source.slice(at), isTrimmed, false);
-    if (this.#open.length > 0) throw refused('{{ if }} or {{ range }} without {{ end }}');
+    if (this.#open.length > 0) throw templateRefusal('{{ if }} or {{ range }} without {{ end }}');
     if (this.#hasMessages) return out;
     return `${ROUNDS}${out}${this.#isCut ? '{% endif %}' : ''}${ROUNDS_END}`;
   }
@@ -91,13 +91,13 @@ class Translation {
         return tag('else');
       case 'end': {
         const kind = this.#open.pop();
-        if (kind === undefined) throw refused('{{ end }} ends nothing');
+        if (kind === undefined) throw templateRefusal('{{ end }} ends nothing');
         return tag(kind === 'if' ? 'endif' : 'endfor');
       }
       case 'range':
         return tag(this.#loop(rest));
       case 'with':
-        throw refused(`{{ ${action} }}`);
+        throw templateRefusal(`{{ ${action} }}`);
     }
     const set = /^(\$\w+)\s*:?=\s*([\s\S]+)$/.exec(action);
     if (set) return tag(`set ${variable(set[1]!)} = ${this.#expression(set[2]!)}`);
@@ -112,7 +112,7 @@ class Translation {
     const [, over = ''] = /^(?:\$\w+\s*(?:,\s*\$\w+\s*)?:=\s*)?(\$?\.\w+)$/.exec(rest) ?? [];
     const member = over.replace(/^\$?\./, '');
     const item = ITEMS[member];
-    if (item === undefined) throw refused(`{{ range ${rest} }}`);
+    if (item === undefined) throw templateRefusal(`{{ range ${rest} }}`);
     const list = this.#member(over);
     this.#open.push(item);
     return `for ${item} in (${list} or [])`;
@@ -123,7 +123,7 @@ class Translation {
     WORDS.lastIndex = 0;
     const words = [...text.matchAll(WORDS)].map(([, word]) => word!);
     const value = this.#call(words);
-    if (words.length > 0) throw refused(`{{ ${text} }}`);
+    if (words.length > 0) throw templateRefusal(`{{ ${text} }}`);
     return value;
   }
 
@@ -134,7 +134,7 @@ class Translation {
       words.shift();
       const values: string[] = [];
       while (words.length > 0 && words[0] !== ')') values.push(this.#value(words));
-      if (values.length === 0) throw refused(`{{ ${name} }}`);
+      if (values.length === 0) throw templateRefusal(`{{ ${name} }}`);
       return values;
     };
     const between = (operator: string): string => `(${given().join(` ${operator} `)})`;
@@ -178,14 +178,14 @@ class Translation {
       )
         return 'loop.last';
       const value = this.#call(inside);
-      if (inside.length > 0) throw refused(`( ... ${inside.join(' ')} )`);
+      if (inside.length > 0) throw templateRefusal(`( ... ${inside.join(' ')} )`);
       return value;
     }
     if (word.startsWith('`')) return JSON.stringify(word.slice(1, -1));
     if (word.startsWith('"') || /^-?\d+$/.test(word) || word === 'true' || word === 'false') return word;
     if (/^\$?\.[\w.]*$/.test(word)) return this.#member(word);
     if (/^\$\w+(?:\.[\w.]+)?$/.test(word)) return variable(word);
-    throw refused(`{{ ${word} }}`);
+    throw templateRefusal(`{{ ${word} }}`);
   }
 
   #member(word: string): string {
@@ -200,13 +200,13 @@ class Translation {
       const own = OF_REQUEST[name] ?? (this.#hasMessages ? (name === 'Response' ? "''" : undefined) : OF_ROUND[name]);
       if (own !== undefined) return own;
     }
-    throw refused(`{{ ${word} }}`);
+    throw templateRefusal(`{{ ${word} }}`);
   }
 }
 
 const variable = (word: string): string => {
   const [name, ...members] = word.slice(1).split('.');
-  if (members.length > 0 || name === '') throw refused(`{{ ${word} }}`);
+  if (members.length > 0 || name === '') throw templateRefusal(`{{ ${word} }}`);
   return name === 'last' ? 'is_last' : `go_${name}`;
 };
 
@@ -217,7 +217,7 @@ function closing(words: readonly string[]): number {
     depth += word === '(' ? 1 : word === ')' ? -1 : 0;
     if (depth === 0) return index;
   }
-  throw refused('a bracket is not closed');
+  throw templateRefusal('a bracket is not closed');
 }
 
 /** Text as an expression: Jinja would leave out line breaks behind its blocks. */
@@ -227,7 +227,7 @@ function literal(text: string, trimStart: boolean, trimEnd: boolean): string {
   return trimmed === '' ? '' : `{{ ${JSON.stringify(trimmed)} }}`;
 }
 
-function refused(what: string): Failure {
+function templateRefusal(what: string): Failure {
   return new Failure(
     'bad_request',
     `TEMPLATE has ${what.slice(0, 200)}, which is not translated from Go's template language; write the template in Jinja, name a known one, or leave it out: the model's own is used then.`,

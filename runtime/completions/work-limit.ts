@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 
 /** Counts work while it is done, so that what a caller sends cannot hold the event loop: a unit is about a microsecond at most. */
-export class Work {
+export class WorkLimit {
   #left: number;
 
   /** `limit` in units. */
