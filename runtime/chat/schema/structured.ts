@@ -7,7 +7,7 @@ import { Collector } from '../../completions/collect.js';
 import type { CollectedCompletion, Completion, CompletionPart, CompletionRequest } from '../../completions/contract.js';
 import { openChoices } from '../../completions/opened-completion.js';
 import { SchemaDocument, type SchemaObject } from '../../completions/schema/document.js';
-import { Work } from '../../completions/work.js';
+import { WorkLimit } from '../../completions/work-limit.js';
 import type { Provider } from '../../providers/contract.js';
 import { answerTool, askFor, type Mode, modeOf, type SchemaForm } from './answer-schema.js';
 
@@ -19,7 +19,7 @@ const MAX_WORK = 60_000;
  * (`anyOf`) count where one alternative alone can be meant: beside `null`.
  */
 export function withDefaults(value: unknown, schema: unknown): unknown {
-  return fillDefaults(value, schema, new SchemaDocument(schema, new Work(MAX_WORK)));
+  return fillDefaults(value, schema, new SchemaDocument(schema, new WorkLimit(MAX_WORK)));
 }
 
 function fillDefaults(value: unknown, schema: unknown, document: SchemaDocument): unknown {
