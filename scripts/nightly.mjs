@@ -56,8 +56,11 @@ const { status } = spawnSync(process.execPath, [...options, ...tests.map((name) 
   env: { ...process.env, QUERN_NIGHTLY_MODEL: model },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
-/** Test files that kill a daemon only a few times in `npm test`, and more often here. */
-const KILLED = ['classifiers', 'host-kill', 'leftovers', 'queue-kill', 'retrieval', 'save-kill'];
+/** Test files that kill a process only a few times in `npm test`, and more often here. */
+const KILLED = [
+  ...['classifiers', 'host-kill', 'leftovers', 'queue-kill', 'retrieval', 'save-kill'].map((name) => `e2e/${name}`),
+  ...['unit/runtime/projects/crash', 'unit/runtime/store/kill'],
+];
 const { status: kills } = spawnSync(
   process.execPath,
   [
@@ -65,7 +68,7 @@ const { status: kills } = spawnSync(
     '--test',
     '--test-concurrency=1',
     `--test-timeout=${LIMIT_MS}`,
-    ...KILLED.map((name) => join(root, `build/test/e2e/${name}.test.js`)),
+    ...KILLED.map((name) => join(root, `build/test/${name}.test.js`)),
   ],
   { cwd: root, env: { ...process.env, KILLS: '30' }, stdio: ['ignore', 'inherit', 'inherit'] },
 );

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { Projects } from '../../../../runtime/projects/projects.js';
 
-const KILLS = 20;
+/** Committed number of kills; `KILLS=100` runs the long loop. */
+const KILLS = Number(process.env.KILLS ?? 10);
 /** Each kill comes after one to so many writes, at some time during the next ones. */
 const WRITES = 2;
 const LONGEST_WAIT_MS = 30;
