@@ -45,6 +45,10 @@ export const UNCONFIGURED_MODEL: { readonly name: string; readonly provider: 'un
 /** Every built-in model, the first one in front. */
 export const BUILT_IN_MODELS: readonly ModelCard[] = trained ? [TINY_CARD, STANDIN_CARD] : [STANDIN_CARD];
 
+/** What lists say of the built-in models. */
+export const builtInModels = (): { name: string; description: string }[] =>
+  BUILT_IN_MODELS.map(({ name, description }) => ({ name, description }));
+
 /** Where Silero's detector of speech lies, among the built-in models. */
 export const VOICE_ACTIVITY_GRAPH: string = join(import.meta.dirname, 'silero_vad_v6.onnx');
 

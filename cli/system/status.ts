@@ -3,7 +3,7 @@ import { lockFile } from '../../gateway/daemon/data-directory.js';
 import { humanSize } from '../../runtime/base/files.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
-import type { Unloaded } from '../../schemas/generated/core/models.js';
+import type { RunningFetches, Unloaded } from '../../schemas/generated/core/models.js';
 import type { Health as CoreHealth, Disk, Info } from '../../schemas/generated/core/system.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { ModelList } from '../../schemas/generated/universal/models.js';
@@ -40,31 +40,37 @@ export const status: Run = (call) =>
     { starts: false },
   );
 
-/** The models that are in memory, where they run, and for how many. */
+/** The models that are in memory, where they run, those on their way here, and those that come with the program. */
 export const ps: Run = (call) =>
   withDaemon(
     call,
     async (daemon) => {
-      const [{ data }, { engines = [], loading_models: loading = [] }] = await Promise.all([
-        daemon.ask<ModelList>('/v1/models', { api: 'runtime' }),
-        daemon.ask<Health>('/health', { api: 'runtime' }),
-      ]);
+      const [{ data }, { engines = [], loading_models: loading = [], fetching_models: fetching = [], builtin_models: builtIn = [] }] =
+        await Promise.all([daemon.ask<ModelList>('/v1/models', { api: 'runtime' }), daemon.ask<Health>('/health', { api: 'runtime' })]);
       const models = data.map(({ id, type, key }) => {
         const { used = [], why = '' } = engines.find(({ model }) => model === key) ?? {};
         return { name: id, type, devices: used, why };
       });
       return {
-        result: { models, loading },
+        result: { models, loading, fetching, built_in: builtIn },
         show: () => {
           const rows = models.map(({ name, type, devices, why }) => [name, String(type), devices.join(', ') || 'CPU', why ?? '']);
           if (rows.length === 0) call.out.line('no model is in memory; the first request loads one');
           else call.out.table(['MODEL', 'KIND', 'DEVICE', 'WHY'], rows);
           for (const name of loading) call.out.line(`${String(name)} is being loaded`);
+          for (const fetch of fetching) call.out.line(fetchText(fetch));
+          call.out.line(`built in: ${builtIn.map(({ name }) => name).join(', ')}`);
         },
       };
     },
     { starts: false },
   );
+
+/** How far a model is that comes from the hub. */
+function fetchText({ model, bytes, total_bytes: total, eta_seconds: restS }: RunningFetches[number]): string {
+  const share = bytes !== null && total !== null ? `: ${humanSize(bytes)} of ${humanSize(total)}` : '';
+  return `${model} is being fetched${share}${restS === null ? '' : `, about ${restS} s left`}`;
+}
 
 /** The process of the daemon that uses a data directory. Throws `unavailable` where there is none. */
 export function ownerOf(dataDir: string): Owner {

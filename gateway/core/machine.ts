@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { BUILT_IN_MODELS } from '../../models/built-in.js';
+import { builtInModels } from '../../models/built-in.js';
 import type { NamedModels } from '../../runtime/completions/modelfiles/named-models.js';
 import { availableMemory } from '../../runtime/hosts/memory.js';
 import { lookAtMachine } from '../../runtime/machine/look.js';
 import { machineFindings } from '../../runtime/machine/machine.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';
+import type { ModelFetches } from '../../runtime/models/fetch/on-use.js';
 import { repositoriesOf } from '../../runtime/models/find/names.js';
 import { modelPlaces } from '../../runtime/models/find/places.js';
 import type { LoadedModel as Loaded, Models } from '../../runtime/models/residency/models.js';
@@ -13,6 +14,7 @@ import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { LoadedModel, LoadedModels, Suggestions, Unloaded, UnloadRequest } from '../../schemas/generated/core/models.js';
 import type { Device } from '../../schemas/generated/core/system.js';
+import { renderFetches } from '../universal/status.js';
 
 /** What the endpoints about this machine and its memory look at. */
 export interface MachineContext {
@@ -20,6 +22,7 @@ export interface MachineContext {
   readonly hub: Pick<Hub, 'cache'>;
   readonly models: Pick<Models, 'loaded' | 'loading' | 'unload'>;
   readonly named: Pick<NamedModels, 'baseOf'>;
+  readonly fetches: Pick<ModelFetches, 'running'>;
 }
 
 const PAGE_BYTES = 4096;
@@ -87,11 +90,12 @@ async function loadedModel({ name, type, key, uses, staysMs, pid, status: { devi
   };
 }
 
-async function loadedModels({ models }: MachineContext): Promise<LoadedModels> {
+async function loadedModels({ models, fetches }: MachineContext): Promise<LoadedModels> {
   return {
     models: await Promise.all(models.loaded().map(loadedModel)),
     loading: models.loading(),
-    built_in: BUILT_IN_MODELS.map(({ name, description }) => ({ name, description })),
+    fetching: renderFetches(fetches),
+    built_in: builtInModels(),
   };
 }
 

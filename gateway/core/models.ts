@@ -1,5 +1,5 @@
 import { parse } from 'node:path';
-import { requireRemovable } from '../../models/built-in.js';
+import { builtInModels, requireRemovable } from '../../models/built-in.js';
 import { humanSize } from '../../runtime/base/files.js';
 import { log } from '../../runtime/base/log.js';
 import type { NamedModels } from '../../runtime/completions/modelfiles/named-models.js';
@@ -201,7 +201,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
     response: 'core/models#ModelList',
     handler: async (context, { query }) => {
       requireUniversal(query.provider);
-      return { json: { data: await list(context) } };
+      return { json: { data: await list(context), built_in: builtInModels() } };
     },
   }),
   endpoint<ModelsContext>({

@@ -1,9 +1,11 @@
-import { BUILT_IN_MODELS } from '../../models/built-in.js';
+import { builtInModels } from '../../models/built-in.js';
 import type { NamedModels } from '../../runtime/completions/modelfiles/named-models.js';
 import type { EngineStatus } from '../../runtime/engines/contracts/loaded.js';
+import type { ModelFetches } from '../../runtime/models/fetch/on-use.js';
 import type { Models } from '../../runtime/models/residency/models.js';
 import type { InMemory } from '../../runtime/services/services.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import type { RunningFetches } from '../../schemas/generated/core/models.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { Capabilities, KnownModel, ModelList } from '../../schemas/generated/universal/models.js';
 
@@ -13,6 +15,8 @@ export interface StatusContext {
   readonly models: Models;
   /** The models that clients made of others. */
   readonly named?: Pick<NamedModels, 'baseOf'>;
+  /** Absent where nothing is fetched. */
+  readonly fetches?: Pick<ModelFetches, 'running'>;
   /** What is in memory beside models. */
   inMemory?(): readonly InMemory[];
 }
@@ -38,6 +42,23 @@ function inMemory(runtime: StatusContext): InMemory[] {
   return [...runtime.models.loaded(), ...(runtime.inMemory?.() ?? [])];
 }
 
+/** The models on their way from the hub, as the lists of both APIs show them. */
+export function renderFetches(fetches: Pick<ModelFetches, 'running'>): RunningFetches {
+  const { onUse, followed } = fetches.running();
+  const none = { task_id: null, bytes: null, total_bytes: null, bytes_per_second: null, eta_seconds: null };
+  return [
+    ...onUse.map(({ model, id, bytes, totalBytes, bytesPerSecond, restS }) => ({
+      model,
+      task_id: id,
+      bytes,
+      total_bytes: totalBytes,
+      bytes_per_second: bytesPerSecond,
+      eta_seconds: restS,
+    })),
+    ...followed.map((model) => ({ model, ...none })),
+  ];
+}
+
 function health(runtime: StatusContext): Health {
   const loaded = runtime.models.loaded();
   return {
@@ -50,9 +71,10 @@ function health(runtime: StatusContext): Health {
     },
     loaded_models: inMemory(runtime).map((entry) => entry.key),
     loading_models: runtime.models.loading(),
+    fetching_models: runtime.fetches ? renderFetches(runtime.fetches) : [],
     timestamp: new Date().toISOString().replace('Z', ''),
     pid: process.pid,
-    builtin_models: BUILT_IN_MODELS.map(({ name, description }) => ({ name, description })),
+    builtin_models: builtInModels(),
     engines: loaded.map((entry) => ({
       model: entry.key,
       type: entry.type,
@@ -63,10 +85,18 @@ function health(runtime: StatusContext): Health {
   };
 }
 
-/** What everybody may know: the rest tells of the machine and of others. */
-function healthWithoutDetails(runtime: StatusContext): Health {
-  const { status, device, timestamp } = health(runtime);
-  return { status, device: { device: device.device, platform: device.platform }, loaded_models: [], timestamp, pid: 0, accounts: true };
+/** What those may know who do not run the machine: the rest tells of it and of others. What comes with the program is for who has signed in. */
+function healthWithoutDetails(runtime: StatusContext, isAnonymous: boolean): Health {
+  const { status, device, timestamp, builtin_models } = health(runtime);
+  return {
+    status,
+    device: { device: device.device, platform: device.platform },
+    loaded_models: [],
+    timestamp,
+    pid: 0,
+    ...(isAnonymous ? {} : { builtin_models }),
+    accounts: true,
+  };
 }
 
 function models(runtime: StatusContext): ModelList {
@@ -94,7 +124,10 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     tag: 'system',
     response: 'universal/health#Health',
     handler: (runtime, { visitor }) => ({
-      json: visitor && !visitor.isAdmin ? healthWithoutDetails(runtime) : { ...health(runtime), ...(visitor ? { accounts: true } : {}) },
+      json:
+        visitor && !visitor.isAdmin
+          ? healthWithoutDetails(runtime, visitor.isAnonymous)
+          : { ...health(runtime), ...(visitor ? { accounts: true } : {}) },
     }),
   }),
   endpoint({

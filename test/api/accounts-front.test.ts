@@ -275,6 +275,13 @@ describe('accounts in front of the daemon', () => {
     delete process.env.HF_HUB_OFFLINE;
   });
 
+  it('show the built-in models to who has signed in, and what is in memory to who runs the machine', async () => {
+    assert.equal(json(await ann.ask('core', 'GET', '/v1/models')).built_in[0].name, 'quern-tiny');
+    assert.equal(json(await ann.ask('universal', 'GET', '/health')).builtin_models[0].name, 'quern-tiny');
+    assert.equal(json(await nobody.ask('universal', 'GET', '/health')).builtin_models, undefined);
+    assert.equal((await ann.ask('core', 'GET', '/v1/models/loaded')).status, 403);
+  });
+
   it('keep what is in no namespace for each person, under any name', async () => {
     const buffer = { buffer_id: 'readings', window_size: 10 };
     for (const person of [ann, bob]) assert.equal((await person.ask('universal', 'POST', '/v1/polars/buffers', buffer)).status, 200);

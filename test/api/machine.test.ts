@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type MachineContext, machineEndpoints } from '../../gateway/core/machine.js';
+import type { ModelFetch } from '../../runtime/models/fetch/model-fetch.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { scenarios } from '../support/scenario.js';
@@ -26,7 +27,9 @@ scenarios<MachineContext>(
       (await load('language:org/two', 'org/two', 'language'))();
       (await load('language:org/two:long', 'org/two', 'language'))();
       const named = { baseOf: (name: string) => (name === 'made' ? 'org/two' : name) };
-      return { dataDir, models, named, hub: { cache: dataDir } };
+      const onUse = [{ model: 'org/coming', id: 'task', bytes: 5, totalBytes: 20, bytesPerSecond: 5, restS: 3 } as unknown as ModelFetch];
+      const fetches = { running: () => ({ onUse, followed: ['org/pulled'] }) };
+      return { dataDir, models, named, fetches, hub: { cache: dataDir } };
     },
     close: () => models.close(),
   },
@@ -34,7 +37,12 @@ scenarios<MachineContext>(
     {
       name: 'says what each is, where it runs and what it takes',
       path: '/v1/models/loaded',
-      json: ({ models: [one, two] }) => {
+      json: ({ models: [one, two], fetching }) => {
+        const unknown = { bytes: null, total_bytes: null, bytes_per_second: null, eta_seconds: null };
+        assert.deepEqual(fetching, [
+          { model: 'org/coming', task_id: 'task', bytes: 5, total_bytes: 20, bytes_per_second: 5, eta_seconds: 3 },
+          { model: 'org/pulled', task_id: null, ...unknown },
+        ]);
         const { memory_bytes, ...rest } = one;
         assert.deepEqual(rest, {
           ...{ name: 'org/one', type: 'encoder_embedding', key: 'encoder:org/one:q8' },

@@ -94,7 +94,14 @@ const post = (path: string, body: unknown, more: Partial<Scenario> = {}): Omit<S
 const progress = { event: 'progress', file: 'model-Q4_K_M.gguf', downloaded: SIZE, total: SIZE, percent: 100 };
 
 const TABLE: Scenario[] = [
-  { name: 'lists an empty cache', path: '/v1/models', json: (body) => assert.deepEqual(body, { data: [] }) },
+  {
+    name: 'lists an empty cache, and what is built in',
+    path: '/v1/models',
+    json: ({ data, built_in: [first], ...rest }) => {
+      assert.deepEqual([data, first.name, rest], [[], 'quern-tiny', {}]);
+      assert.ok(first.description.length > 0);
+    },
+  },
   {
     name: 'refuses another provider',
     path: '/v1/models?provider=ollama',

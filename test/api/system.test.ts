@@ -77,7 +77,7 @@ const TABLE: Scenario[] = [
     name: 'lists no model in memory, and those that are built in',
     path: '/v1/models/loaded',
     json: (body) => {
-      assert.deepEqual([body.models, body.loading], [[], []]);
+      assert.deepEqual([body.models, body.loading, body.fetching], [[], [], []]);
       assert.equal(body.built_in[0].name, 'quern-tiny');
     },
   },

@@ -97,6 +97,13 @@ export class ModelFetches {
     return [...this.#fetches.values()].reverse();
   }
 
+  /** What comes now: models that are fetched on their first use, the newest first, and the repositories of all other downloads. */
+  running(): { readonly onUse: readonly ModelFetch[]; readonly followed: readonly string[] } {
+    const onUse = this.list().filter(({ state }) => state === 'running');
+    const known = new Set(onUse.map(({ repository }) => repository));
+    return { onUse, followed: [...new Set(this.#hub.active)].filter((repository) => !known.has(repository)) };
+  }
+
   /** Throws `not_found` for an id that is none of them. */
   get(id: string): ModelFetch {
     const found = this.list().find((one) => one.id === id);

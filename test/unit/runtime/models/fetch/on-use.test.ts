@@ -72,6 +72,23 @@ describe('fetching a model on its first use', () => {
     assert.equal(asked('/resolve/'), 1);
   });
 
+  it('lists what comes now, and other downloads by their repositories, until they have ended', async () => {
+    stage.server.put('org/used', { 'model.gguf': bytesOf(2 * MIB, 20) });
+    stage.server.put('org/pulled', { 'model.gguf': bytesOf(2 * MIB, 21) });
+    stage.server.delayMs = 20;
+    const hub = stage.hub();
+    const fetches = opened(undefined, hub);
+    const [use, plan] = [ask(fetches, 'org/used'), await hub.plan('org/pulled', never)];
+    const pull = hub.download(plan, never);
+    await pull.next();
+    while ((fetches.list()[0]?.totalBytes ?? null) === null) await sleep(1);
+    const { onUse, followed } = fetches.running();
+    assert.deepEqual([onUse.map(({ model }) => model), followed], [['org/used'], ['org/pulled']]);
+    await use;
+    for await (const _event of pull);
+    assert.deepEqual(fetches.running(), { onUse: [], followed: [] });
+  });
+
   it('goes on when who asked has left', async () => {
     stage.server.put('org/left', { 'model.gguf': bytesOf(MIB, 3) });
     stage.server.delayMs = 10;
