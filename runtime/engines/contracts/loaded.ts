@@ -22,3 +22,6 @@ export interface LoadedEngine {
   /** Ends it; resolves when its memory is back. */
   close(): Promise<void>;
 }
+
+/** Whether the operator keeps native models off accelerators, by `GGUF_FORCE_CPU`. */
+export const forcesCpu = (): boolean => /^(1|true|yes)$/i.test(process.env.GGUF_FORCE_CPU ?? '');

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { NativeScheduler } from '../../../native/contract.js';
-import type { GenerateEvent } from '../contracts/language.js';
+import type { GenerateEvent, GenerateRequest } from '../contracts/language.js';
 import { requireTokens } from './templates/renderer.js';
 
 /** Stands for a probability of 0, whose logarithm JSON cannot hold. */
@@ -62,10 +62,22 @@ export function withoutSpace({ text, bytes }: Piece): Piece {
 }
 
 /** Most tokens of an answer, beside its thinking and the tags around that. */
-export interface AnswerLimit {
+interface AnswerLimit {
   readonly tokens: number;
   /** Tokens of the tags that a thinking block costs. */
   readonly tagTokens: number;
+}
+
+/** The tags around what a model thinks before it answers. */
+export const THINKING_TAGS = { start: '<think>', end: '</think>' } as const;
+
+/** The limit that a request sets to its answer, by the tokens of the two tags; undefined where it sets none. */
+export function answerLimitOf(
+  { answerTokens, startsInThinking }: Pick<GenerateRequest, 'answerTokens' | 'startsInThinking'>,
+  tags: { readonly start: ArrayLike<number>; readonly end: ArrayLike<number> },
+): AnswerLimit | undefined {
+  if (answerTokens === undefined) return undefined;
+  return { tokens: answerTokens, tagTokens: tags.end.length + (startsInThinking ? 0 : tags.start.length) };
 }
 
 /** The text side of one running generation. */

@@ -1,7 +1,7 @@
 import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
-import type { EngineStatus } from '../contracts/loaded.js';
+import { type EngineStatus, forcesCpu } from '../contracts/loaded.js';
 import type { Heard, Stretch, Transcriber } from '../contracts/transcribing.js';
 
 /** Asks a fresh host to load a Whisper model. */
@@ -60,7 +60,7 @@ export class TranscriberClient implements Transcriber {
 
   /** Starts a host and loads a Whisper model in it. Throws `invalid` for a file that cannot be used, `unavailable` when `stop` is aborted meanwhile. */
   static async whisper({ name, notes, ...files }: WhisperFiles, circuit: CircuitBreaker, stop: AbortSignal): Promise<TranscriberClient> {
-    const forceCpu = /^(1|true|yes)$/i.test(process.env.GGUF_FORCE_CPU ?? '');
+    const forceCpu = forcesCpu();
     const body: TranscriberOpenBody = { ...files, threads: defaultThreads(), gpu: !forceCpu };
     const parts = { name: `model ${name}`, engine: WHISPER, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<TranscriberOpened>(parts, stop);

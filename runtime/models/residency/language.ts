@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { log } from '../../base/log.js';
 import type { LanguageOptions } from '../../engines/contracts/language.js';
+import { forcesCpu } from '../../engines/contracts/loaded.js';
 import type { LanguageClient } from '../../engines/language/client.js';
 import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { defaultThreads } from '../../hosts/memory.js';
@@ -8,7 +9,6 @@ import type { FoundModel } from '../find/contract.js';
 import type { TemplateMemory } from './chat-templates.js';
 import type { Room } from './residency.js';
 
-const SURE = /^(1|true|yes)$/i;
 const NOT = /^(0|false|no)$/i;
 
 /** What the loading of a language model needs. */
@@ -51,9 +51,8 @@ async function loadGgufModel(load: LanguageLoad, stop: AbortSignal): Promise<Lan
     templateHash(header.template),
   );
   await room.make(header.sizeBytes);
-  const forceCpu = SURE.test(process.env.GGUF_FORCE_CPU ?? '');
   const warmUp = !NOT.test(process.env.QUERN_WARM_UP ?? '');
-  const machine = { availableBytes: room.freeBytes, threads: defaultThreads(), forceCpu, warmUp };
+  const machine = { availableBytes: room.freeBytes, threads: defaultThreads(), forceCpu: forcesCpu(), warmUp };
   const plan = planLoad(header, options, machine);
   const client = await room.promise(plan.memoryBytes, () => loadGguf({ name, header, plan, circuit, notes }, stop));
   const { contextSize, options: used, template } = client.info;

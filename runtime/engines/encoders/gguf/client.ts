@@ -13,7 +13,7 @@ import type {
   EncoderTask,
   Pooling,
 } from '../../contracts/encoder.js';
-import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
+import { type EngineStatus, forcesCpu, type LoadedEngine } from '../../contracts/loaded.js';
 import { askInSlices } from '../request-slices.js';
 
 /** How a reranking model is asked, and what its vocabulary makes control tokens of. */
@@ -69,8 +69,6 @@ const LENGTH_LIMIT = 32_768;
 /** Nearest to 0 and to 1 that a probability is taken: what f32 tells from them. */
 const LEAST = 1e-38;
 const MOST = 1 - 1e-7;
-const SURE = /^(1|true|yes)$/i;
-
 const ALL_LAYERS = -1;
 
 /** What `GgufEncoder.load` needs. */
@@ -196,7 +194,7 @@ function openBody(
   ranking: RankingFacts | undefined,
 ): EncoderOpenBody {
   const wanted = header.contextLength || files.maxLength || DEFAULT_LENGTH;
-  const forceCpu = options.device === 'cpu' || SURE.test(process.env.GGUF_FORCE_CPU ?? '');
+  const forceCpu = options.device === 'cpu' || forcesCpu();
   return {
     path: header.path,
     threads: options.threads,

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { backendFolders, loadInference } from '../../../../native/loader.js';
 import {
   FINISH_ABORTED,
   FINISH_FAILED,
@@ -11,9 +10,10 @@ import {
   type NativeSchedulerOptions,
   STEP_FIELDS,
 } from '../../../../native/contract.js';
+import { backendFolders, loadInference } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
-import { type AnswerLimit, Generation, TokenTexts } from '../generation.js';
+import { answerLimitOf, Generation, THINKING_TAGS, TokenTexts } from '../generation.js';
 import { countTokensOf, WaitingPrompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
@@ -22,8 +22,6 @@ import type { OpenBody, OpenedModel } from './load.js';
 import type { LoadPlan } from './plan.js';
 import { HostStates, stateTag } from './states.js';
 
-const THINK_START = '<think>';
-const THINK_END = '</think>';
 /** Longer texts are tokenised on another thread, so that this one serves the streams meanwhile. */
 const LONG_CHARS = 16 * 1024;
 const STOP_LIMIT = 64;
@@ -59,8 +57,8 @@ export class LoadedGguf {
       { ...body, vocabularySize: engine.info.vocabularySize },
     );
     this.#texts = new TokenTexts(engine);
-    this.#thinkStart = engine.tokenize(THINK_START, false, true);
-    this.#thinkEnd = engine.tokenize(THINK_END, false, true);
+    this.#thinkStart = engine.tokenize(THINKING_TAGS.start, false, true);
+    this.#thinkEnd = engine.tokenize(THINKING_TAGS.end, false, true);
   }
 
   /** Loads weights and makes the context; `emit` gets the progress now and the steps later. */
@@ -127,7 +125,10 @@ export class LoadedGguf {
     if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
     const { id, adapters = [] } = body;
     const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens, adapters);
-    const running: Running = { generation: new Generation(stops, this.#answerLimit(body), remembered), adapters: NO_ADAPTERS };
+    const running: Running = {
+      generation: new Generation(stops, answerLimitOf(body, { start: this.#thinkStart, end: this.#thinkEnd }), remembered),
+      adapters: NO_ADAPTERS,
+    };
     this.#running.set(id, running);
     try {
       if (adapters.length > 0) running.adapters = await this.#adapters.hold(adapters);
@@ -228,11 +229,6 @@ export class LoadedGguf {
       const msg = `logit_bias names the token ${id}; this model has ${vocabularySize} tokens, 0 to ${vocabularySize - 1}`;
       throw new Failure('invalid', `${msg}.`, { errors: [{ type: 'value_error', loc: ['body', 'logit_bias', id], msg, input: id }] });
     });
-  }
-
-  #answerLimit({ answerTokens, startsInThinking }: GenerateBody): AnswerLimit | undefined {
-    if (answerTokens === undefined) return undefined;
-    return { tokens: answerTokens, tagTokens: this.#thinkEnd.length + (startsInThinking ? 0 : this.#thinkStart.length) };
   }
 
   #options(body: GenerateBody, room: number): NativeGenerateOptions {

@@ -5,7 +5,7 @@ import { toWire } from '../../../hosts/protocol.js';
 import type { GenerateEvent, PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
 import { openSession } from '../../onnx/session.js';
 import { TextTokenizer } from '../../tokenizers/text-tokenizer.js';
-import { type AnswerLimit, Generation, TokenTexts, withoutSpace } from '../generation.js';
+import { answerLimitOf, Generation, THINKING_TAGS, TokenTexts, withoutSpace } from '../generation.js';
 import { countTokensOf, WaitingPrompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
@@ -16,8 +16,6 @@ import { LongTexts, SHORT_CHARACTERS } from './long-texts.js';
 import { isCuttable, type Past, SeenPrompts } from './past-states.js';
 import { logOfSum, mostLikely, Sampler, ThinkingBudget, type ThinkingTags } from './sampler.js';
 
-const THINK_START = '<think>';
-const THINK_END = '</think>';
 const FORGETS = 'This export keeps no keys and values: every token reads the whole text again.';
 const REREADS =
   'This export reads many tokens at once only at the beginning of a text: every prompt is read from its beginning, long ones slowly.';
@@ -56,7 +54,7 @@ export class LoadedExport {
     this.#contextSize = Math.min(contextSize ?? facts.contextSize, facts.contextSize);
     this.#emit = emit;
     this.#texts = new TokenTexts({ tokenBytes: (token) => tokenizer.bytes(token) });
-    this.#thinkTags = { start: [...tokenizer.encode(THINK_START, false)], end: [...tokenizer.encode(THINK_END, false)] };
+    this.#thinkTags = { start: [...tokenizer.encode(THINKING_TAGS.start, false)], end: [...tokenizer.encode(THINKING_TAGS.end, false)] };
     // Chat templates write all that belongs into a prompt, as transformers has it; only plain lines get what the tokenizer puts around a text.
     this.#renderer = new Renderer(
       (text, addSpecial, signal) =>
@@ -151,7 +149,7 @@ export class LoadedExport {
 
   async #answer(body: GenerateBody, prompt: Int32Array, stops: readonly string[]): Promise<void> {
     const { id } = body;
-    const limit = this.#answerLimit(body);
+    const limit = answerLimitOf(body, this.#thinkTags);
     const generation = new Generation([...(body.stop ?? []), ...stops], limit);
     const thinking = new ThinkingBudget(this.#thinkTags, body.thinkingBudget ?? Number.POSITIVE_INFINITY, body.startsInThinking ?? false);
     const sampler = new Sampler(body, prompt);
@@ -201,12 +199,6 @@ export class LoadedExport {
       }
       this.#send(id, text, isEnd ? 0 : 1, extra);
     }
-  }
-
-  #answerLimit({ answerTokens, startsInThinking }: GenerateBody): AnswerLimit | undefined {
-    if (answerTokens === undefined) return undefined;
-    const { start, end } = this.#thinkTags;
-    return { tokens: answerTokens, tagTokens: end.length + (startsInThinking ? 0 : start.length) };
   }
 
   /** Reads what of `tokens` was not seen, and tells how far it is; undefined when the answer was aborted meanwhile. */
