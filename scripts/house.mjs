@@ -28,7 +28,7 @@ const PLUG_INS = [
   ],
 ];
 /** Files that mention members because they use them; a new member does not touch them. */
-const USERS = /^runtime\/config\/templates\/|^native\/(?:binding|contract)/;
+const USERS = /^runtime\/config\/templates(?:\/|\.ts$)|^native\/(?:binding|contract)/;
 
 function filesBelow(folder) {
   return readdirSync(join(root, folder)).flatMap((name) => {
