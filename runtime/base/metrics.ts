@@ -19,13 +19,13 @@ const metrics: Metric[] = [];
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"\n]/g, (sign) => (sign === '\n' ? '\\n' : `\\${sign}`))}"`;
 
 /** Labels as they stand behind a name; empty without any. */
-function shown(names: readonly string[], values: Labels): string {
+function renderLabels(names: readonly string[], values: Labels): string {
   return names.length === 0 ? '' : `{${names.map((name, index) => `${name}=${quoted(values[index] ?? '')}`).join(',')}}`;
 }
 
 /** One line of Prometheus' text format. */
 export function metricLine(name: string, labels: Readonly<Record<string, string>>, value: number): string {
-  return `${name}${shown(Object.keys(labels), Object.values(labels))} ${value}`;
+  return `${name}${renderLabels(Object.keys(labels), Object.values(labels))} ${value}`;
 }
 
 /** Values by their labels, made when they are first asked for. */
@@ -74,7 +74,7 @@ export class Counter implements Metric {
   }
 
   lines(): string[] {
-    return [...this.#series.all()].map(({ labels, value }) => `${this.name}${shown(this.#names, labels)} ${value.count}`);
+    return [...this.#series.all()].map(({ labels, value }) => `${this.name}${renderLabels(this.#names, labels)} ${value.count}`);
   }
 }
 
@@ -112,9 +112,9 @@ export class Histogram implements Metric {
       const buckets = counts.map((count, place) => {
         below += count;
         const bound = place === this.#bounds.length ? '+Inf' : String(this.#bounds[place]);
-        return `${this.name}_bucket${shown([...this.#names, 'le'], [...labels, bound])} ${below}`;
+        return `${this.name}_bucket${renderLabels([...this.#names, 'le'], [...labels, bound])} ${below}`;
       });
-      const own = shown(this.#names, labels);
+      const own = renderLabels(this.#names, labels);
       return [...buckets, `${this.name}_sum${own} ${sum}`, `${this.name}_count${own} ${below}`];
     });
   }

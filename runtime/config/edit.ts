@@ -13,7 +13,7 @@ export function editYaml(text: string, next: JsonObject): string {
     document = parseYamlDocument(text);
     previous = document.toJS();
     if (sameJson(previous, next)) return text;
-    document.contents = edited(document, document.contents, previous, next) as typeof document.contents;
+    document.contents = editNode(document, document.contents, previous, next) as typeof document.contents;
     const out = document.toString(layoutOf(text));
     if (sameJson(parseYamlDocument(out).toJS(), next)) return out;
   } catch {
@@ -35,22 +35,22 @@ function layoutOf(text: string): ToStringOptions {
 }
 
 /** The node for `next`, made from `node` (which now says `previous`) with as few changes as possible. */
-function edited(document: Document, node: unknown, previous: unknown, next: unknown): unknown {
+function editNode(document: Document, node: unknown, previous: unknown, next: unknown): unknown {
   if (sameJson(previous, next)) return node;
-  if (yaml().isMap(node) && isObject(previous) && isObject(next)) return editedMap(document, node, previous, next);
-  if (yaml().isSeq(node) && Array.isArray(previous) && Array.isArray(next)) return editedSequence(document, node, previous, next);
+  if (yaml().isMap(node) && isObject(previous) && isObject(next)) return editMap(document, node, previous, next);
+  if (yaml().isSeq(node) && Array.isArray(previous) && Array.isArray(next)) return editSequence(document, node, previous, next);
   const created = document.createNode(next, { aliasDuplicateObjects: false });
-  if (yaml().isScalar(node) && yaml().isScalar(created)) keepDress(node, created);
+  if (yaml().isScalar(node) && yaml().isScalar(created)) keepStyle(node, created);
   return created;
 }
 
-function editedMap(document: Document, map: YAMLMap, previous: JsonObject, next: JsonObject): YAMLMap {
+function editMap(document: Document, map: YAMLMap, previous: JsonObject, next: JsonObject): YAMLMap {
   for (const key of Object.keys(previous)) {
     if (!Object.hasOwn(next, key)) map.delete(key);
   }
   for (const [key, value] of Object.entries(next)) {
     const pair = map.items.find((item) => (yaml().isScalar(item.key) ? String(item.key.value) : item.key) === key);
-    if (pair) pair.value = edited(document, pair.value, previous[key], value);
+    if (pair) pair.value = editNode(document, pair.value, previous[key], value);
     else if (!Object.hasOwn(previous, key) || !sameJson(previous[key], value)) map.items.push(newPair(document, key, value));
   }
   return map;
@@ -61,7 +61,7 @@ function newPair(document: Document, key: string, value: unknown): Pair {
 }
 
 /** Entries with a `name` are followed by it, so that inserting or moving one keeps the comments of the others; the rest go by position. */
-function editedSequence(document: Document, sequence: YAMLSeq, previous: unknown[], next: unknown[]): YAMLSeq {
+function editSequence(document: Document, sequence: YAMLSeq, previous: unknown[], next: unknown[]): YAMLSeq {
   const left = new Set(previous.keys());
   const items = sequence.items;
   const matches = next.map((value, index) => {
@@ -73,7 +73,7 @@ function editedSequence(document: Document, sequence: YAMLSeq, previous: unknown
   });
   sequence.items = next.map((value, index) => {
     const from = matches[index]!;
-    return from < 0 ? document.createNode(value, { aliasDuplicateObjects: false }) : edited(document, items[from], previous[from], value);
+    return from < 0 ? document.createNode(value, { aliasDuplicateObjects: false }) : editNode(document, items[from], previous[from], value);
   });
   return sequence;
 }
@@ -83,7 +83,7 @@ function nameOf(value: unknown): string | undefined {
 }
 
 /** Gives a new scalar the comments of the old one, and its quoting where both are text. */
-function keepDress(old: Scalar, created: Scalar): void {
+function keepStyle(old: Scalar, created: Scalar): void {
   const { comment, commentBefore, spaceBefore } = old as Node;
   Object.assign(created, { comment, commentBefore, spaceBefore });
   if (typeof old.value === 'string' && typeof created.value === 'string' && old.type !== undefined) created.type = old.type;

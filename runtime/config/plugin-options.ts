@@ -70,7 +70,7 @@ function list(name: string, value: unknown, shape: Extract<OptionShape, { type: 
   return wrong < 0 ? value : refuse(`${name}[${wrong}]`, value[wrong], items.type === 'number' ? 'a number' : 'an object');
 }
 
-function read(name: string, shape: OptionShape, value: unknown): unknown {
+function readOption(name: string, shape: OptionShape, value: unknown): unknown {
   if (value === undefined || value === null) return shape.default;
   switch (shape.type) {
     case 'boolean':
@@ -99,7 +99,7 @@ export function readOptions<S extends OptionShapes>(owner: string, shapes: S, gi
   return Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => [
       name,
-      read(`${owner}.${name}`, shape, Object.hasOwn(given, name) ? given[name] : undefined),
+      readOption(`${owner}.${name}`, shape, Object.hasOwn(given, name) ? given[name] : undefined),
     ]),
   ) as OptionValues<S>;
 }

@@ -32,7 +32,7 @@ function ruleUnder(key: string, rule: Rule): Rule {
 }
 
 /** A text or number at `key` as it is shown. */
-function shownScalar(key: string, value: unknown, rule: Rule): unknown {
+function maskScalar(key: string, value: unknown, rule: Rule): unknown {
   const isSecret = rule === 'all' || isSecretName(key);
   if (typeof value === 'number') return isSecret ? HIDDEN : value;
   if (typeof value !== 'string' || value === '') return value;
@@ -42,11 +42,11 @@ function shownScalar(key: string, value: unknown, rule: Rule): unknown {
 }
 
 /** A value at `key` as it is shown; the value itself where it holds no secret, so that copies cost nothing. */
-function shownValue(key: string, value: unknown, rule: Rule): unknown {
-  if (Array.isArray(value)) return shownList(value, ruleUnder(key, rule));
-  if (!isObject(value)) return shownScalar(key, value, ruleUnder(key, rule) === 'command' ? 'command' : rule);
+function maskValue(key: string, value: unknown, rule: Rule): unknown {
+  if (Array.isArray(value)) return maskList(value, ruleUnder(key, rule));
+  if (!isObject(value)) return maskScalar(key, value, ruleUnder(key, rule) === 'command' ? 'command' : rule);
   const inner = ruleUnder(key, rule);
-  return withMembers(value, (name, member) => shownValue(name, member, inner));
+  return withMembers(value, (name, member) => maskValue(name, member, inner));
 }
 
 /** An object with each member as `change` returns it; the object itself where all stay. */
@@ -61,8 +61,8 @@ function withMembers(object: JsonObject, change: (name: string, member: unknown)
   return changed ?? object;
 }
 
-function shownList(list: readonly unknown[], rule: Rule): readonly unknown[] {
-  const shown = list.map((one, at) => shownValue('', one, ruleOfEntry(list, at, rule)));
+function maskList(list: readonly unknown[], rule: Rule): readonly unknown[] {
+  const shown = list.map((one, at) => maskValue('', one, ruleOfEntry(list, at, rule)));
   return shown.every((one, at) => one === list[at]) ? list : shown;
 }
 
@@ -78,7 +78,7 @@ function ruleOfEntry(list: readonly unknown[], at: number, rule: Rule): Rule {
  * hold none and are shown. Where there are no secrets, the value itself.
  */
 export function withoutSecrets<Value>(value: Value): Value {
-  return shownValue('', value, 'names') as Value;
+  return maskValue('', value, 'names') as Value;
 }
 
 /** An object or list on the way down a configuration that comes back, with what the stored one has in its place. */
@@ -145,7 +145,7 @@ function restored(value: unknown, leaf: Leaf, above: Above | undefined, where: P
 
 function restoredText(text: string, { part, key, rule, current }: Leaf, above: Above | undefined, where: Path): unknown {
   if (!isMask(key, text, rule)) return text;
-  const isKept = (typeof current === 'string' || typeof current === 'number') && shownValue(key, current, rule) === text;
+  const isKept = (typeof current === 'string' || typeof current === 'number') && maskValue(key, current, rule) === text;
   // An address that has not changed keeps its own secrets.
   if (isKept && (DESTINATIONS.has(key) || !hasMoved(above))) return current;
   const reason = isKept
@@ -180,9 +180,9 @@ function hasMoved(above: Above | undefined): boolean {
 /** Whether a text has `***` where its secret would be. */
 function isMask(key: string, text: string, rule: Rule): boolean {
   if (!text.includes(HIDDEN)) return false;
-  if (text === HIDDEN) return shownValue(key, 'x', rule) === HIDDEN;
+  if (text === HIDDEN) return maskValue(key, 'x', rule) === HIDDEN;
   const probe = text.replaceAll(HIDDEN, '\0:\0');
-  const shown = shownValue(key, probe, rule) as string;
+  const shown = maskValue(key, probe, rule) as string;
   return shown !== HIDDEN && shown.split('\0').length < probe.split('\0').length;
 }
 
@@ -199,7 +199,7 @@ function counterparts(list: readonly unknown[], before: readonly unknown[], rule
   const named = new Map(before.toReversed().flatMap((one) => (isObject(one) ? [[one.name, one] as const] : [])));
   const alike = new Map<unknown, unknown>();
   if (before.length !== list.length) {
-    for (const [at, shown] of shownList(before, rule).entries()) alike.set(shown, alike.has(shown) ? undefined : before[at]);
+    for (const [at, shown] of maskList(before, rule).entries()) alike.set(shown, alike.has(shown) ? undefined : before[at]);
   }
   return list.map((one, at) => {
     if (isNamed(one)) return named.get(one.name);

@@ -2,14 +2,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../../schemas/errors.js';
 import { editYaml } from './edit.js';
+import { maskedText, unmaskedText } from './masked-text.js';
 import { parseProjectText, Unparsable } from './parse.js';
-import { shownText, wholeText } from './shown-text.js';
 import type { WorkerAnswer, WorkerTask } from './yaml-worker.js';
 
 function resultOf(task: WorkerTask): unknown {
   if (task.work === 'edit') return editYaml(task.text, task.next);
-  if (task.work === 'show') return shownText(task);
-  if (task.work === 'complete') return wholeText(task.text, task.present, task.where);
+  if (task.work === 'show') return maskedText(task);
+  if (task.work === 'complete') return unmaskedText(task.text, task.present, task.where);
   return parseProjectText(task.text, task.format).value;
 }
 

@@ -3,10 +3,10 @@ import { Worker } from 'node:worker_threads';
 import { Failure, type FailureItem, type FailureKind } from '../../schemas/errors.js';
 import type { JsonObject } from '../base/json.js';
 import { editYaml } from './edit.js';
+import { type FileText, maskedText, type ParsedText, unmaskedText } from './masked-text.js';
 import { type FileFormat, Unparsable } from './parse.js';
 import type { Path } from './problems.js';
 import { formatOf, parseProjectFile, unreadable } from './project-file.js';
-import { type FileText, type SpokenText, shownText, wholeText } from './shown-text.js';
 
 /** Longest text of a project file in characters that is worked on in the event loop: a few milliseconds. A worker costs tens of them before it begins. */
 export const MAX_INLINE_CHARACTERS = 8 * 1024;
@@ -50,14 +50,14 @@ export function parseInWorker(text: string, format: FileFormat): Promise<JsonObj
   return inTurn<JsonObject>({ work: 'parse', text, format });
 }
 
-/** `shownText`, in a worker thread where the text is large. */
-export async function showLargeText(file: FileText): Promise<string> {
-  return file.text.length <= MAX_INLINE_CHARACTERS ? shownText(file) : inTurn<string>({ work: 'show', ...file });
+/** `maskedText`, in a worker thread where the text is large. */
+export async function maskLargeText(file: FileText): Promise<string> {
+  return file.text.length <= MAX_INLINE_CHARACTERS ? maskedText(file) : inTurn<string>({ work: 'show', ...file });
 }
 
-/** `wholeText`, in a worker thread where a text is large. */
-export async function completeLargeText(text: string, present: FileText | null, where: Path): Promise<SpokenText> {
-  if (Math.max(text.length, present?.text.length ?? 0) <= MAX_INLINE_CHARACTERS) return wholeText(text, present, where);
+/** `unmaskedText`, in a worker thread where a text is large. */
+export async function unmaskLargeText(text: string, present: FileText | null, where: Path): Promise<ParsedText> {
+  if (Math.max(text.length, present?.text.length ?? 0) <= MAX_INLINE_CHARACTERS) return unmaskedText(text, present, where);
   return inTurn({ work: 'complete', text, present, where });
 }
 

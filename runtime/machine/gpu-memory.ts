@@ -53,10 +53,10 @@ export async function gpuMemory(reader: GpuReader): Promise<GpuMemory[]> {
 }
 
 /** The same of this machine. */
-export const ownGpuMemory = (): Promise<GpuMemory[]> => gpuMemory({ ...thisMachine, output: told });
+export const ownGpuMemory = (): Promise<GpuMemory[]> => gpuMemory({ ...thisMachine, output: programOutput });
 
 /** What a program prints; empty where it is not there, fails or takes over 2 s, and then for a minute. */
-function told(program: string, ...args: string[]): Promise<string> {
+function programOutput(program: string, ...args: string[]): Promise<string> {
   if (performance.now() < absentUntil) return Promise.resolve('');
   return new Promise((resolve) => {
     execFile(program, args, { encoding: 'utf8', timeout: PROGRAM_MS }, (error, text) => {

@@ -7,6 +7,7 @@ import type { JsonObject } from '../base/json.js';
 import { log } from '../base/log.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
+import type { FileText, ParsedText } from '../config/masked-text.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { normalise } from '../config/normalise.js';
 import { checkTree, MAX_PROJECT_FILE_BYTES, MAX_SENT_MEMBERS, Unparsable, writeToml } from '../config/parse.js';
@@ -20,7 +21,6 @@ import {
   readProjectText,
 } from '../config/project-file.js';
 import { withSecretsOf } from '../config/secrets.js';
-import type { FileText, SpokenText } from '../config/shown-text.js';
 import { defaultTemplateName, templateText } from '../config/templates.js';
 import { validateConfig } from '../config/validate.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
@@ -253,7 +253,7 @@ export class Projects {
     namespace: string,
     name: string,
     source: 'api' | 'restore',
-    make: (present: FileText | null) => Promise<SpokenText>,
+    make: (present: FileText | null) => Promise<ParsedText>,
   ): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
       refuseBuiltIn(namespace, name);

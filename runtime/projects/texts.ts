@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectText, TextCheck } from '../../schemas/generated/core/projects.js';
 import { freshYaml } from '../config/edit.js';
+import type { FileText, ParsedText } from '../config/masked-text.js';
 import { checkTree, MAX_SENT_MEMBERS, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
-import type { FileText, SpokenText } from '../config/shown-text.js';
 import { settingNotes, validateConfig } from '../config/validate.js';
-import { completeLargeText, showLargeText } from '../config/yaml-worker.js';
+import { maskLargeText, unmaskLargeText } from '../config/yaml-worker.js';
 import { stampOf } from './loaded-project.js';
 import type { Projects } from './projects.js';
 
@@ -15,7 +15,7 @@ const WHERE: Path = ['body', 'text'];
 /** The text of a project file for an editor: YAML with its comments and without its secrets. Throws `not_found`. */
 export async function readText(projects: Projects, namespace: string, name: string): Promise<ProjectText> {
   const present = projects.present(namespace, name);
-  if (present) return { text: await showLargeText(present), stamp: stampOf(present.text), format: present.format };
+  if (present) return { text: await maskLargeText(present), stamp: stampOf(present.text), format: present.format };
   const text = freshYaml(projects.get(namespace, name).config);
   return { text, stamp: stampOf(text), format: 'yaml' };
 }
@@ -53,9 +53,9 @@ export async function replaceText(
   return { project, text: await readText(projects, namespace, name) };
 }
 
-async function completeText(present: FileText | null, text: string): Promise<SpokenText> {
+async function completeText(present: FileText | null, text: string): Promise<ParsedText> {
   try {
-    const whole = await completeLargeText(text, present, WHERE);
+    const whole = await unmaskLargeText(text, present, WHERE);
     checkTree(whole.value, MAX_SENT_MEMBERS);
     return whole;
   } catch (cause) {

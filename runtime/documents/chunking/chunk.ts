@@ -139,7 +139,7 @@ function countWords(text: string): Weights {
   return counted;
 }
 
-function add(into: Weights, more: Weights): void {
+function addWeights(into: Weights, more: Weights): void {
   for (const [word, count] of more) into.set(word, (into.get(word) ?? 0) + count);
 }
 
@@ -166,8 +166,8 @@ function markBreaks(text: string, sentences: readonly Unit[], bufferSize: number
     const before: Weights = new Map();
     const after: Weights = new Map();
     for (let step = 0; step < bufferSize; step += 1) {
-      if (counted[gap - step]) add(before, counted[gap - step]!);
-      if (counted[gap + 1 + step]) add(after, counted[gap + 1 + step]!);
+      if (counted[gap - step]) addWeights(before, counted[gap - step]!);
+      if (counted[gap + 1 + step]) addWeights(after, counted[gap + 1 + step]!);
     }
     return distance(before, after);
   });

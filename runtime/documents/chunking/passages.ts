@@ -43,7 +43,7 @@ class Titles {
 }
 
 /** What the blocks of a chunk say, the first of them first; rows are counted. */
-function merged(blocks: readonly Block[]): Metadata {
+function mergeMetadata(blocks: readonly Block[]): Metadata {
   const metadata: Record<string, unknown> = {};
   for (const block of blocks) for (const [key, value] of Object.entries(block.metadata ?? {})) metadata[key] ??= value;
   const until = blocks.at(-1)?.metadata?.end_time;
@@ -68,7 +68,7 @@ export function placed(document: ParsedDocument, spans: readonly ChunkSpan[]): P
     const own = blocks.slice(first, last);
     const body = own.find((block) => block.kind !== 'heading')?.start ?? end - 1;
     const headings = titles.at(Math.max(core, Math.min(body, end - 1)));
-    const metadata = merged(own);
+    const metadata = mergeMetadata(own);
     const page = own[0]?.page;
     const section = headings.at(-1);
     return {

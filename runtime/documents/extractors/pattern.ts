@@ -22,7 +22,7 @@ const SEARCHES = 10_000;
 /** All searches of one pattern in one text; checked between them. */
 const TIME_LIMIT_MS = 5000;
 
-function read(entry: Metadata, index: number): CustomPattern {
+function readPattern(entry: Metadata, index: number): CustomPattern {
   const { name, pattern: expression, description = '' } = entry;
   const at = `PatternExtractor.custom_patterns[${index}]`;
   if (typeof name !== 'string' || name === '' || name.length > NAME_UNITS) {
@@ -51,7 +51,7 @@ function compile({ name, expression }: CustomPattern, caseSensitive: boolean): R
 
 /** The patterns of a configuration; throws `Failure('invalid')` for one without a name or expression, and for a name used twice. */
 function readCustom(entries: readonly Metadata[]): CustomPattern[] {
-  const patterns = entries.map(read);
+  const patterns = entries.map(readPattern);
   const names = new Set<string>();
   for (const { name } of patterns) {
     if (names.has(name)) throw new Failure('invalid', `PatternExtractor.custom_patterns names '${name}' twice; give each its own name.`);
@@ -122,7 +122,7 @@ const CONTEXT_UNITS = 50;
 /** Longest match that is given whole; of a longer one the start is given, with the offsets of it all. */
 const MATCH_UNITS = 1000;
 
-interface Shown {
+interface MatchOptions {
   readonly case_sensitive: boolean;
   readonly return_positions: boolean;
   readonly include_context: boolean;
@@ -131,7 +131,7 @@ interface Shown {
 }
 
 /** Matches as texts, or as objects where there is more to say of them. */
-function shown(text: string, spans: Iterable<Span>, options: Shown): unknown[] {
+function renderMatches(text: string, spans: Iterable<Span>, options: MatchOptions): unknown[] {
   const seen = new Set<string>();
   const matches: unknown[] = [];
   for (const span of spans) {
@@ -162,7 +162,7 @@ export const pattern = defineExtractor('PatternExtractor', OPTIONS, (text, optio
     searches.set(custom.name, { description: custom.description, spans: findCustom(text, custom, options.case_sensitive) });
   }
   const found = [...searches].map(([name, { description, spans }]) => {
-    const matches = shown(text, spans, options);
+    const matches = renderMatches(text, spans, options);
     return [name, { matches, count: matches.length, description }] as const;
   });
   return { output: { patterns: Object.fromEntries(found) }, flat: {} };

@@ -69,7 +69,7 @@ const pipe: TableForm = {
 const BORDER = /^\+(?:[-=]+\+)+$/;
 
 /** Cells that go over several lines become one, line by line. */
-function merged(lines: readonly string[][]): string[] {
+function mergeLines(lines: readonly string[][]): string[] {
   const columns = lines.reduce((most, cells) => Math.max(most, cells.length), 0);
   return Array.from({ length: columns }, (_, column) =>
     lines
@@ -93,7 +93,7 @@ const grid: TableForm = {
       if (row.startsWith('|')) open.push(cellsOf(row));
       else if (!BORDER.test(row)) break;
       else if (open.length > 0) {
-        rows.push(...(mergeCells ? [merged(open)] : open.slice(0, ROW_UNITS)));
+        rows.push(...(mergeCells ? [mergeLines(open)] : open.slice(0, ROW_UNITS)));
         open = [];
       }
     }
@@ -210,7 +210,7 @@ const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.repla
 const barred = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
 /** Rows as objects by column, as lists, or as one text with the header where there is one. */
-function written(format: TableFormat, headers: readonly string[], rows: readonly (readonly string[])[], columns: number): unknown {
+function writeAs(format: TableFormat, headers: readonly string[], rows: readonly (readonly string[])[], columns: number): unknown {
   const padded = rows.map((row) => Array.from({ length: columns }, (_, index) => row[index] ?? ''));
   const names = columnNames(headers, columns);
   switch (format) {
@@ -245,7 +245,7 @@ export const table = defineExtractor('TableExtractor', OPTIONS, (text, options) 
     return {
       rows: body.length,
       columns,
-      table: { type, headers, data: written(options.output_format, headers, body, columns), start_line, end_line },
+      table: { type, headers, data: writeAs(options.output_format, headers, body, columns), start_line, end_line },
     };
   });
   const total = (of: 'rows' | 'columns'): number => tables.reduce((sum, one) => sum + one[of], 0);

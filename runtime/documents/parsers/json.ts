@@ -79,7 +79,7 @@ function linesOfJson(text: string): unknown[] | undefined {
   }
 }
 
-function read(file: SourceFile, text: string): { value: unknown; isLines: boolean } {
+function readJson(file: SourceFile, text: string): { value: unknown; isLines: boolean } {
   try {
     return { value: parseExactly(text), isLines: false };
   } catch (error) {
@@ -98,7 +98,7 @@ export const json: Parser = {
   readsText: true,
   async parse(file, options, limits) {
     const found = await textOf(file, options, limits);
-    const { value, isLines } = read(file, found.text);
+    const { value, isLines } = readJson(file, found.text);
     const writer = new DocumentWriter(file.name, limits);
     if (found.warning) writer.warnings.push(found.warning);
     if (Array.isArray(value)) {

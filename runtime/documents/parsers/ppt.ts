@@ -164,7 +164,7 @@ class Presentation {
   }
 }
 
-function opened(file: SourceFile, compound: Compound): Presentation {
+function openPresentation(file: SourceFile, compound: Compound): Presentation {
   const bytes = compound.stream('PowerPoint Document');
   if (!bytes) throw damagedFile(file, 'it has no presentation part');
   return new Presentation(bytes);
@@ -179,7 +179,7 @@ export async function writePowerPoint97(
   writer: DocumentWriter,
 ): Promise<Metadata> {
   const compound = await openCompound(file, bytes);
-  const presentation = opened(file, compound);
+  const presentation = openPresentation(file, compound);
   const user = new Presentation(compound.stream('Current User') ?? new Uint8Array());
   if (user.number(HEADER_BYTES + 4) === ENCRYPTED_TOKEN) throw lockedFile(file);
   const { places, document } = presentation.persisted(user.number(HEADER_BYTES + 8));

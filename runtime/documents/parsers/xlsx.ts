@@ -83,7 +83,7 @@ function numberText(value: number, text: string, format: unknown): string {
   return text;
 }
 
-function shown(cell: CellObject | undefined, options: Metadata): string {
+function renderCell(cell: CellObject | undefined, options: Metadata): string {
   if (!cell) return '';
   const plain = cell.w ?? (cell.v instanceof Date ? cell.v.toISOString() : String(cell.v ?? ''));
   const value = typeof cell.v === 'number' && cell.t === 'n' ? numberText(cell.v, plain, cell.z) : plain;
@@ -97,7 +97,7 @@ function rowsOf(sheet: WorkSheet | undefined, options: Metadata): RawRow[] {
   const cells = ((sheet as { '!data'?: (CellObject | undefined)[][] } | undefined)?.['!data'] ?? []) as (CellObject | undefined)[][];
   const rows: string[][] = [];
   cells.forEach((row, at) => {
-    rows[at] = Array.from(row ?? [], (cell) => shown(cell, options));
+    rows[at] = Array.from(row ?? [], (cell) => renderCell(cell, options));
   });
   const repeated = filledMerges(rows, sheet?.['!merges'] ?? []);
   const found: RawRow[] = [];

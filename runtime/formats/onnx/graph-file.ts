@@ -76,7 +76,7 @@ export function inspectGraph(path: string, folder?: string): GraphFile {
 
 /** Texts that an export wrote about itself into its graph's file, by their keys. Throws as `inspectGraph` does. */
 export function graphMetadata(path: string): ReadonlyMap<string, string> {
-  return opened(path, fileName(path), (file) => {
+  return withGraphFile(path, fileName(path), (file) => {
     const entries = new Map<string, string>();
     for (const field of file.fields()) {
       if (field.number !== MODEL.metadata || field.wire !== 2) continue;
@@ -106,7 +106,7 @@ export function externalFiles(path: string): readonly string[] {
 }
 
 function walked(path: string, name: string, looksOutside: boolean): GraphFile {
-  return opened(path, name, (file) => {
+  return withGraphFile(path, name, (file) => {
     const walk = new Walk(path, name, file, looksOutside);
     walk.model();
     return { sizeBytes: file.sizeBytes + walk.externalBytes, external: [...walk.external.keys()] };
@@ -114,7 +114,7 @@ function walked(path: string, name: string, looksOutside: boolean): GraphFile {
 }
 
 /** What a reader makes of a graph's file, which is open meanwhile. */
-function opened<T>(path: string, name: string, read: (file: ProtoFile) => T): T {
+function withGraphFile<T>(path: string, name: string, read: (file: ProtoFile) => T): T {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');

@@ -125,7 +125,7 @@ interface Term {
   score: number;
 }
 
-function note(terms: Map<string, Term>, token: Token): Term {
+function noteTerm(terms: Map<string, Term>, token: Token): Term {
   const term: Term = terms.get(token.lower) ?? {
     frequency: 0,
     acronyms: 0,
@@ -155,7 +155,7 @@ function termsOf({ fragments, sentences }: Fragments): Map<string, Term> {
   for (const fragment of fragments) {
     let before: Token | undefined;
     for (const token of fragment) {
-      const term = note(terms, token);
+      const term = noteTerm(terms, token);
       if (before) {
         add(term.left, before.lower);
         add(terms.get(before.lower)!.right, token.lower);

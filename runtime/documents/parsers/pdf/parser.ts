@@ -112,7 +112,7 @@ async function readPages(file: SourceFile, pdf: PdfDocument, form: PdfForm, opti
   return pages;
 }
 
-async function read(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<DocumentWriter> {
+async function readPdf(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<DocumentWriter> {
   const pages = await readPages(file, pdf, form, options, limits);
   const writer = new DocumentWriter(file.name, limits);
   const numbers = Array.from({ length: pdf.call('FPDF_GetPageCount', pdf.handle) }, (_, index) => index + 1);
@@ -143,7 +143,7 @@ export const pdf: Parser = {
     const document = await PdfDocument.open(file, bytes);
     const form = new PdfForm(document);
     try {
-      const writer = await read(file, document, form, options, limits);
+      const writer = await readPdf(file, document, form, options, limits);
       const outline = options.extract_outlines === true ? { outline: outlineOf(document) } : {};
       const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
       const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };

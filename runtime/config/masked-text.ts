@@ -13,7 +13,7 @@ export interface FileText {
 }
 
 /** A text for a project file, and what it says. */
-export interface SpokenText extends FileText {
+export interface ParsedText extends FileText {
   readonly value: JsonObject;
 }
 
@@ -31,11 +31,11 @@ class Misplaced extends Error {}
  * A project file's text for readers: YAML, each secret as `***`, and all else as it was written, comments and layout too. A file in another format is written as
  * YAML; one that cannot be parsed comes line by line, without what looks like a secret.
  */
-export function shownText({ text, format }: FileText): string {
+export function maskedText({ text, format }: FileText): string {
   try {
     const { value, document } = parseProjectText(text, format);
     const shown = withoutSecrets(value);
-    return document ? withValues(text, document, value, shown, shownComment) : freshYaml(shown);
+    return document ? withValues(text, document, value, shown, maskComment) : freshYaml(shown);
   } catch (cause) {
     if (!(cause instanceof Unparsable)) throw cause;
     return text
@@ -46,10 +46,10 @@ export function shownText({ text, format }: FileText): string {
 }
 
 /**
- * The text that a reader of `shownText` sends, with the secrets of the present file where it has their masks. Throws `Unparsable`, and `invalid` (SecretMissing) as
+ * The text that a reader of `maskedText` sends, with the secrets of the present file where it has their masks. Throws `Unparsable`, and `invalid` (SecretMissing) as
  * `withSecretsOf` does; `where` goes before the path of an error.
  */
-export function wholeText(sent: string, present: FileText | null, where: Path): SpokenText {
+export function unmaskedText(sent: string, present: FileText | null, where: Path): ParsedText {
   const { value, document } = parseProjectText(sent, 'yaml');
   const current = present && readable(present);
   const whole = withSecretsOf(value, current?.value ?? null, where);
@@ -71,13 +71,13 @@ function readable({ text, format }: FileText): ReturnType<typeof parseProjectTex
 function commentsBehind(text: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { text: comment } of commentsOf(text) ?? []) {
-    const shown = shownComment(comment);
+    const shown = maskComment(comment);
     if (shown !== comment) found.set(shown, [...(found.get(shown) ?? []), comment]);
   }
   return found;
 }
 
-function shownComment(comment: string): string {
+function maskComment(comment: string): string {
   return withoutTextSecrets(comment);
 }
 
