@@ -8,7 +8,7 @@ import type { OnnxOptions, ProviderFacts } from '../onnx/contract.js';
 import type { GenerateBody, OpenBody, OpenedPipeline, ProgressEvent } from './client.js';
 import { type LatentFacts, latentFacts, openSessions, type Sessions } from './graphs.js';
 import { NormalNoise } from './normal-noise.js';
-import { PipelineFolder, pipelineFault, refuseStrangers, unsupported } from './pipeline-folder.js';
+import { PipelineFolder, pipelineFault, refuseUnknownParts, unsupported } from './pipeline-folder.js';
 import { noiseConfig } from './schedulers/config.js';
 import type { NoiseConfig, Scheduler } from './schedulers/contract.js';
 import { schedulerOf } from './schedulers/index.js';
@@ -56,7 +56,7 @@ export class Pipeline {
   static async open(folder: PipelineFolder, options: OnnxOptions): Promise<Pipeline> {
     const index = folder.json('model_index.json');
     if (!index) throw pipelineFault('model_index.json', 'is missing');
-    refuseStrangers(folder, index);
+    refuseUnknownParts(folder, index);
     const file = folder.json('scheduler', 'scheduler_config.json');
     if (!file) throw pipelineFault('scheduler/scheduler_config.json', 'is missing');
     const noise = noiseConfig(file);

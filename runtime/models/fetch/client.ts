@@ -63,11 +63,11 @@ function nextPage(link: string | undefined, from: string): string | null {
 /** Speaks to the model hub: what a repository holds, and the bytes of its files. Failures name the repository and the remedy. */
 export class HubClient {
   readonly settings: HubSettings;
-  readonly #hops: HubRequests;
+  readonly #requests: HubRequests;
 
   constructor(outbound: Outbound, settings: HubSettings) {
     this.settings = settings;
-    this.#hops = new HubRequests(outbound, settings);
+    this.#requests = new HubRequests(outbound, settings);
   }
 
   /** The commit that a branch, tag or commit of a repository stands for now. */
@@ -98,7 +98,7 @@ export class HubClient {
   /** Asks for a file, or a range of it; the caller reads or discards the answer. Throws for any status but 200 and 206. */
   async open(repository: string, commit: string, file: RemoteFile, range: ByteRange | null, signal: AbortSignal): Promise<HubReply> {
     this.#checkOnline(repository);
-    const landed = await this.#hops.send({
+    const landed = await this.#requests.send({
       url: `${this.settings.endpoint}/${escapedPath(repository)}/resolve/${commit}/${escapedPath(file.path)}`,
       headers: range === null ? {} : { range: `bytes=${range.from}-${range.to}` },
       limits: { headersMs: this.settings.stallMs, idleMs: this.settings.stallMs, totalMs: PART_MS, responseBytes: file.sizeBytes + 1 },
@@ -114,7 +114,7 @@ export class HubClient {
     const { stallMs, pauseMs } = this.settings;
     const limits = { headersMs: stallMs, idleMs: stallMs, totalMs: LISTING_MS, responseBytes: LISTING_BYTES };
     const act = async (): Promise<{ body: unknown; link: string | undefined }> => {
-      const { reply } = await this.#hops.send({ url, limits, signal });
+      const { reply } = await this.#requests.send({ url, limits, signal });
       if (reply.status !== 200) {
         reply.discard();
         throw refusalOf(reply, { repository, path: '' }, this.settings);
