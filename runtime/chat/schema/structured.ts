@@ -11,100 +11,6 @@ import { WorkLimit } from '../../completions/work-limit.js';
 import type { Provider } from '../../providers/contract.js';
 import { answerTool, askFor, type Mode, modeOf, type SchemaForm } from './answer-schema.js';
 
-/** Most work that the defaults of one answer may take: some 30 ms. */
-const MAX_WORK = 60_000;
-
-/**
- * A value that fits a schema, with the `default` of each property that it lacks; the value itself where it lacks none. Properties of alternatives
- * (`anyOf`) count where one alternative alone can be meant: beside `null`.
- */
-export function withDefaults(value: unknown, schema: unknown): unknown {
-  return fillDefaults(value, schema, new SchemaDocument(schema, new WorkLimit(MAX_WORK)));
-}
-
-function fillDefaults(value: unknown, schema: unknown, document: SchemaDocument): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const found = resolveSchema(schema, document);
-  document.work.spend();
-  if (Array.isArray(value)) {
-    const items = value.map((item) => fillDefaults(item, found?.items, document));
-    return items.some((item, at) => item !== value[at]) ? items : value;
-  }
-  return found ? filledObject(value as SchemaObject, found, document) : value;
-}
-
-function filledObject(value: SchemaObject, schema: SchemaObject, document: SchemaDocument): SchemaObject {
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  const out = new Map<string, unknown>();
-  let isChanged = false;
-  const add = (name: string, member: unknown): void => {
-    isChanged ||= value[name] !== member || !Object.hasOwn(value, name);
-    out.set(name, member);
-  };
-  for (const [name, property] of Object.entries(properties)) {
-    document.work.spend();
-    if (Object.hasOwn(value, name)) add(name, fillDefaults(value[name], property, document));
-    else if (isObject(property) && property.default !== undefined) add(name, property.default);
-  }
-  for (const [name, member] of Object.entries(value))
-    if (!out.has(name)) add(name, fillDefaults(member, schema.additionalProperties, document));
-  return isChanged ? Object.fromEntries(out) : value;
-}
-
-/** The schema object behind references; of alternatives the only one that is no `null`. */
-function resolveSchema(schema: unknown, document: SchemaDocument): SchemaObject | undefined {
-  let found = schema;
-  while (isObject(found)) {
-    if (typeof found.$ref === 'string') found = document.resolve(found, found.$ref);
-    else if (Array.isArray(found.anyOf)) {
-      const others = found.anyOf.filter((one) => !isObject(one) || one.type !== 'null');
-      if (others.length !== 1) return undefined;
-      found = others[0];
-    } else return found;
-  }
-  return undefined;
-}
-
-/** A fenced block of Markdown, its language told or not. */
-const FENCE = /```[a-zA-Z]*[ \t]*\r?\n/g;
-
-/** A JSON value and the text that it was read from. */
-export interface FoundJson {
-  readonly text: string;
-  readonly value: unknown;
-}
-
-/** The JSON value that a text is, or that stands in its first fenced block, or between its first and last bracket; undefined where there is none. */
-export function jsonIn(text: string): FoundJson | undefined {
-  return (
-    parseJson(text) ?? parseJson(insideFence(text)) ?? parseJson(textBetween(text, '{', '}')) ?? parseJson(textBetween(text, '[', ']'))
-  );
-}
-
-function insideFence(text: string): string {
-  FENCE.lastIndex = 0;
-  const open = FENCE.exec(text);
-  if (!open) return '';
-  const from = open.index + open[0].length;
-  const close = text.indexOf('```', from);
-  return text.slice(from, close < 0 ? undefined : close);
-}
-
-function textBetween(text: string, open: string, close: string): string {
-  const from = text.indexOf(open);
-  return from < 0 ? '' : text.slice(from, text.lastIndexOf(close) + 1);
-}
-
-function parseJson(text: string): FoundJson | undefined {
-  const trimmed = text.trim();
-  if (trimmed === '') return undefined;
-  try {
-    return { text: trimmed, value: JSON.parse(trimmed) };
-  } catch {
-    return undefined;
-  }
-}
-
 /** Times that an answer is asked for. */
 const MAX_TRIES = 3;
 
@@ -231,4 +137,98 @@ function retryMessages(text: string, flaw: string): Message[] {
 function notMet(flaw: string, tries: number): Failure {
   const message = `${flaw}, after ${tries} tries. Ask again, simplify the schema, or try another instructor_mode of the model.`;
   return new Failure('model_failed', message, { code: SCHEMA_NOT_MET });
+}
+
+/** A fenced block of Markdown, its language told or not. */
+const FENCE = /```[a-zA-Z]*[ \t]*\r?\n/g;
+
+/** A JSON value and the text that it was read from. */
+export interface FoundJson {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** The JSON value that a text is, or that stands in its first fenced block, or between its first and last bracket; undefined where there is none. */
+export function jsonIn(text: string): FoundJson | undefined {
+  return (
+    parseJson(text) ?? parseJson(insideFence(text)) ?? parseJson(textBetween(text, '{', '}')) ?? parseJson(textBetween(text, '[', ']'))
+  );
+}
+
+function insideFence(text: string): string {
+  FENCE.lastIndex = 0;
+  const open = FENCE.exec(text);
+  if (!open) return '';
+  const from = open.index + open[0].length;
+  const close = text.indexOf('```', from);
+  return text.slice(from, close < 0 ? undefined : close);
+}
+
+function textBetween(text: string, open: string, close: string): string {
+  const from = text.indexOf(open);
+  return from < 0 ? '' : text.slice(from, text.lastIndexOf(close) + 1);
+}
+
+function parseJson(text: string): FoundJson | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  try {
+    return { text: trimmed, value: JSON.parse(trimmed) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Most work that the defaults of one answer may take: some 30 ms. */
+const MAX_WORK = 60_000;
+
+/**
+ * A value that fits a schema, with the `default` of each property that it lacks; the value itself where it lacks none. Properties of alternatives
+ * (`anyOf`) count where one alternative alone can be meant: beside `null`.
+ */
+export function withDefaults(value: unknown, schema: unknown): unknown {
+  return fillDefaults(value, schema, new SchemaDocument(schema, new WorkLimit(MAX_WORK)));
+}
+
+function fillDefaults(value: unknown, schema: unknown, document: SchemaDocument): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const found = resolveSchema(schema, document);
+  document.work.spend();
+  if (Array.isArray(value)) {
+    const items = value.map((item) => fillDefaults(item, found?.items, document));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  return found ? filledObject(value as SchemaObject, found, document) : value;
+}
+
+function filledObject(value: SchemaObject, schema: SchemaObject, document: SchemaDocument): SchemaObject {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const out = new Map<string, unknown>();
+  let isChanged = false;
+  const add = (name: string, member: unknown): void => {
+    isChanged ||= value[name] !== member || !Object.hasOwn(value, name);
+    out.set(name, member);
+  };
+  for (const [name, property] of Object.entries(properties)) {
+    document.work.spend();
+    if (Object.hasOwn(value, name)) add(name, fillDefaults(value[name], property, document));
+    else if (isObject(property) && property.default !== undefined) add(name, property.default);
+  }
+  for (const [name, member] of Object.entries(value))
+    if (!out.has(name)) add(name, fillDefaults(member, schema.additionalProperties, document));
+  return isChanged ? Object.fromEntries(out) : value;
+}
+
+/** The schema object behind references; of alternatives the only one that is no `null`. */
+function resolveSchema(schema: unknown, document: SchemaDocument): SchemaObject | undefined {
+  let found = schema;
+  while (isObject(found)) {
+    if (typeof found.$ref === 'string') found = document.resolve(found, found.$ref);
+    else if (Array.isArray(found.anyOf)) {
+      const others = found.anyOf.filter((one) => !isObject(one) || one.type !== 'null');
+      if (others.length !== 1) return undefined;
+      found = others[0];
+    } else return found;
+  }
+  return undefined;
 }
