@@ -6,7 +6,7 @@ import { Failure } from '../schemas/errors.js';
 import { type ApiTitle, openApiDocument } from '../schemas/openapi.js';
 
 /** Where the build puts the interface: one page, and in `assets/` its scripts, styles and pictures, each also compressed. */
-const FOLDER = new URL('../web', import.meta.url);
+const FOLDER = new URL('../web/', import.meta.url);
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
