@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
-import { backendFolders, loadInference } from '../../../native/loader.js';
 import type { NativeTranscriber } from '../../../native/contract.js';
+import { backendFolders, loadInference } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/protocol.js';
 import { type Heard, type HeardSegment, LISTEN_RATE, type Stretch } from '../contracts/transcribing.js';

@@ -1,5 +1,5 @@
-import { backendFolders, loadInference } from '../../../../native/loader.js';
 import type { NativeEmbedder } from '../../../../native/contract.js';
+import { backendFolders, loadInference } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { RankingFacts } from '../../../formats/gguf/ranking.js';
 import type { HostedEngine, OpenEngine } from '../../../hosts/protocol.js';
