@@ -32,6 +32,11 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
     await browser.until(`${shows('Watch over a cold store')} && ${shows('use it here')}`);
     await stage.inspect('chat-first-visit');
     await browser.fill(FIELD, GREETING);
+    // This Enter ends a word of an input method.
+    await browser.value(
+      `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))`,
+    );
+    assert.deepEqual([await browser.value(VALUE), await browser.value('location.hash')], [GREETING, '#/chat']);
     await browser.press('Enter');
     await browser.until(answered('tokens/s'));
     assert.match(await browser.value('location.hash'), /^#\/chat\/conv_/);
@@ -154,6 +159,14 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.press('ArrowUp');
     await browser.until(`document.activeElement.getAttribute('aria-label') === 'Your question in other words'`);
     await browser.fill('textarea[aria-label="Your question in other words"]', 'One two');
+    const here = await browser.value<string>('location.hash');
+    await browser.click('New conversation');
+    await browser.until(`!${shows('had 3 words')}`);
+    await browser.value(`(location.hash = ${JSON.stringify(here)}, 0)`);
+    await browser.until(answered('had 3 words'));
+    await browser.until(`document.activeElement.getAttribute('aria-label') === 'Message'`);
+    await browser.press('ArrowUp');
+    await browser.until(`document.querySelector('textarea[aria-label="Your question in other words"]')?.value === 'One two'`);
     await browser.click('Ask again');
     await browser.until(`${answered('had 2 words')} && ${shows('2 of 2')}`);
     await browser.click('Another answer');
