@@ -83,7 +83,12 @@ function sizes() {
     const lines = of.map((file) => text(file).trimEnd().split('\n').length).sort((a, b) => a - b);
     return [name, lines.length, at(lines, 0.5), at(lines, 0.9), lines.at(-1), lines.filter((count) => count <= SHORT_LINES).length];
   };
-  const rows = LAYERS.map((layer) => row(layer, files.filter((file) => file.startsWith(`${layer}/`)))); // biome-ignore format: one row
+  const rows = LAYERS.map((layer) =>
+    row(
+      layer,
+      files.filter((file) => file.startsWith(`${layer}/`)),
+    ),
+  );
   return table(
     ['Layer', 'Files', 'Median lines', 'p90', 'Longest', `At most ${SHORT_LINES} lines`],
     [...rows, row('all', files)].filter((cells) => cells[1] > 0),

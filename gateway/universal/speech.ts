@@ -8,8 +8,19 @@ import { failureOf, logFailure } from '../http/errors.js';
 
 /** What the sub-types of `Accept: audio/...` are called as formats. */
 const ACCEPTED: Readonly<Record<string, AudioFormatName>> = {
-  mpeg: 'mp3', mp3: 'mp3', opus: 'opus', ogg: 'opus', aac: 'aac', flac: 'flac', 'x-flac': 'flac', wav: 'wav', wave: 'wav', 'x-wav': 'wav', pcm: 'pcm', l16: 'pcm',
-}; // biome-ignore format: a table
+  mpeg: 'mp3',
+  mp3: 'mp3',
+  opus: 'opus',
+  ogg: 'opus',
+  aac: 'aac',
+  flac: 'flac',
+  'x-flac': 'flac',
+  wav: 'wav',
+  wave: 'wav',
+  'x-wav': 'wav',
+  pcm: 'pcm',
+  l16: 'pcm',
+};
 /** What an answer that is no event stream may be. */
 export const SPEECH_MEDIA_TYPES = Object.values(AUDIO_MEDIA_TYPES);
 /** Bytes of one event before base64: a second of PCM. */

@@ -147,8 +147,18 @@ const metadataOf = (folder: string, graph: string): ReadonlyMap<string, string> 
 
 /** What exports call their languages, as BCP 47. */
 const LANGUAGES: Readonly<Record<string, string>> = {
-  english: 'en', german: 'de', french: 'fr', spanish: 'es', italian: 'it', portuguese: 'pt', dutch: 'nl', russian: 'ru', chinese: 'zh', japanese: 'ja', korean: 'ko',
-}; // biome-ignore format: a table
+  english: 'en',
+  german: 'de',
+  french: 'fr',
+  spanish: 'es',
+  italian: 'it',
+  portuguese: 'pt',
+  dutch: 'nl',
+  russian: 'ru',
+  chinese: 'zh',
+  japanese: 'ja',
+  korean: 'ko',
+};
 
 /** The language that a model speaks, as BCP 47; `en` where its graph says nothing. */
 export function sherpaLanguage({ metadata }: SherpaFolder): string {

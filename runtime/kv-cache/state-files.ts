@@ -28,7 +28,10 @@ export class KvStateFiles {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const records: KvRecord[] = [];
     for (const record of await this.#index()) {
-      const isThere = await stat(this.file(record.key)).then((facts) => facts.size > record.bytes, () => false); // biome-ignore format: one question
+      const isThere = await stat(this.file(record.key)).then(
+        (facts) => facts.size > record.bytes,
+        () => false,
+      );
       if (isThere) records.push(record);
     }
     const known = new Set([INDEX, ...records.map(({ key }) => `${key}${SUFFIX}`)]);

@@ -166,7 +166,10 @@ function madeDefinition(folder: PipelineFolder, part: string): Json {
   const vocab = folder.json(part, 'vocab.json');
   if (!vocab) throw pipelineFault(`${part}/vocab.json`, 'is missing, and so is tokenizer.json');
   // The first line of the file is its version.
-  const merges = folder.text(part, 'merges.txt').split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version')); // biome-ignore format: one list
+  const merges = folder
+    .text(part, 'merges.txt')
+    .split(/\r?\n/)
+    .filter((line) => line !== '' && !line.startsWith('#version'));
   return clipDefinition(vocab, merges);
 }
 

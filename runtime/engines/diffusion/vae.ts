@@ -52,7 +52,11 @@ export async function encodePicture(
       values[channel * size + place] = masked && masked[place]! >= 0.5 ? 0 : data[place * 3 + channel]! / HALF - 1;
   const { name } = session.inputs[0]!;
   const output = session.outputs[0]!.name;
-  const { dims, values: found } = valuesOf(await session.run({ [name]: tensorFor(session, name, [1, 3, height, width], values) }, [output]), output, 'encoder'); // biome-ignore format: one call
+  const { dims, values: found } = valuesOf(
+    await session.run({ [name]: tensorFor(session, name, [1, 3, height, width], values) }, [output]),
+    output,
+    'encoder',
+  );
   const scaledOf = (latent: Float32Array): Float32Array => latent.map((value) => (value - scale.shift) * scale.factor);
   if (dims[1] === channels) return scaledOf(found);
   // Some exports give mean and logarithm of the variance instead of a drawn latent.

@@ -16,7 +16,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type Numbers = Float32Array | Int8Array | Uint8Array;
 
 /** Element types that are read, by their numbers in onnx.proto. */
-const ELEMENTS: Readonly<Record<number, { readonly bytes: number; read(bytes: Bytes): ArrayLike<number>; of(values: readonly number[]): ArrayLike<number> }>> = {
+const ELEMENTS: Readonly<
+  Record<number, { readonly bytes: number; read(bytes: Bytes): ArrayLike<number>; of(values: readonly number[]): ArrayLike<number> }>
+> = {
   1: { bytes: 4, read: ({ buffer }) => new Float32Array(buffer), of: (values) => Float32Array.from(values) },
   2: { bytes: 1, read: (bytes) => bytes, of: (values) => Uint8Array.from(values) },
   3: { bytes: 1, read: ({ buffer }) => new Int8Array(buffer), of: (values) => Int8Array.from(values) },
@@ -25,7 +27,7 @@ const ELEMENTS: Readonly<Record<number, { readonly bytes: number; read(bytes: By
   9: { bytes: 1, read: (bytes) => bytes, of: (values) => values },
   10: { bytes: 2, read: ({ buffer }) => halves(new Uint16Array(buffer)), of: (values) => halves(values) },
   11: { bytes: 8, read: ({ buffer }) => new Float64Array(buffer), of: (values) => values },
-}; // biome-ignore format: one type a line
+};
 
 /** 16-bit floats by a table of them all: matrices have millions. */
 function halves(bits: ArrayLike<number>): Float32Array {

@@ -123,8 +123,15 @@ const VERBS: readonly VerbRule[] = [
   ),
 ];
 const VERB_STEMS: Readonly<Record<string, string>> = {
-  play: 'plays', speak: 'speaks', learn: 'learns', build: 'builds', built: 'builds', drink: 'drinks', eat: 'eats', left: 'leaves',
-}; // biome-ignore format: a table
+  play: 'plays',
+  speak: 'speaks',
+  learn: 'learns',
+  build: 'builds',
+  built: 'builds',
+  drink: 'drinks',
+  eat: 'eats',
+  left: 'leaves',
+};
 
 const COPULA = pattern(`^(?:${BE}|[’'](?:m|s|re)) ${NOW}(?<not>not |no longer |never )?${NOW}(?:called |named )?${OBJECT}`);
 /** Predicates that tell a state of the moment, or nothing: adjectives, places, participles. */

@@ -129,10 +129,26 @@ function isName(written: string): boolean {
 
 /** Words by which questions ask for a relation beside its own. */
 const ASKED: Readonly<Record<string, string>> = {
-  works_at: 'work job employer company', job: 'job profession work living', lives_in: 'live home town city moved move address', married_to: 'husband wife spouse married partner',
-  allergic_to: 'allergic allergy', owned_by: 'own owner bought belong sold', sold: 'sell sold', has: 'have own pet', likes: 'like love favourite enjoy', hates: 'hate dislike',
-  name: 'name called', builds: 'build make', plays: 'play instrument', speaks: 'speak language', pays: 'pay rent cost', costs: 'cost price', weighs: 'weigh heavy weight', owes: 'owe debt', from: 'from origin live',
-}; // biome-ignore format: a table
+  works_at: 'work job employer company',
+  job: 'job profession work living',
+  lives_in: 'live home town city moved move address',
+  married_to: 'husband wife spouse married partner',
+  allergic_to: 'allergic allergy',
+  owned_by: 'own owner bought belong sold',
+  sold: 'sell sold',
+  has: 'have own pet',
+  likes: 'like love favourite enjoy',
+  hates: 'hate dislike',
+  name: 'name called',
+  builds: 'build make',
+  plays: 'play instrument',
+  speaks: 'speak language',
+  pays: 'pay rent cost',
+  costs: 'cost price',
+  weighs: 'weigh heavy weight',
+  owes: 'owe debt',
+  from: 'from origin live',
+};
 
 function wordsOfRelation({ relation, object }: FactData): string[] {
   const words = `${relation.replaceAll('_', ' ')} ${ASKED[relation] ?? ''} ${relation === 'is' ? object : ''}`;

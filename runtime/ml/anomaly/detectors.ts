@@ -281,8 +281,15 @@ function rowsFor(encoder: RowEncoder | null, data: readonly unknown[], remedy: s
 async function fitModel(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<NativeAnomalyModel> {
   const { backend, contamination, normalization, epochs, batchSize } = ask;
   const fit = loadCore().openAnomalyFit({
-    backend, columns: rows.columns, contamination, normalization, scaled: true, epochs, batchSize, threads: THREADS,
-  }); // biome-ignore format: settings
+    backend,
+    columns: rows.columns,
+    contamination,
+    normalization,
+    scaled: true,
+    epochs,
+    batchSize,
+    threads: THREADS,
+  });
   for await (const block of rows.blocks()) {
     signal.throwIfAborted();
     fit.add(block);

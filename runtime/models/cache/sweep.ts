@@ -23,7 +23,10 @@ export async function sweepCache(cache: string, signal: AbortSignal, nowMs = Dat
   let freedBytes = 0;
   for (const repository of await cachedRepositories(cache)) {
     const layout = new RepositoryLayout(cache, repository);
-    const isFolder = await lstat(layout.folder).then((facts) => facts.isDirectory(), () => false); // biome-ignore format: one question
+    const isFolder = await lstat(layout.folder).then(
+      (facts) => facts.isDirectory(),
+      () => false,
+    );
     if (!isFolder || signal.aborted) continue;
     const changed = await Promise.all([layout.blobs, layout.locks, layout.snapshots].map(newestMs));
     if (nowMs - Math.max(...changed) < QUIET_MS) continue;

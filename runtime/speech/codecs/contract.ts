@@ -1,7 +1,12 @@
 /** The media type of each format that speech is written in, by the name that requests give. */
 export const AUDIO_MEDIA_TYPES = {
-  mp3: 'audio/mpeg', opus: 'audio/opus', aac: 'audio/aac', flac: 'audio/flac', wav: 'audio/wav', pcm: 'audio/pcm',
-} as const; // biome-ignore format: a table
+  mp3: 'audio/mpeg',
+  opus: 'audio/opus',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+} as const;
 
 /** The names of the formats that speech is written in, as requests give them. */
 export type AudioFormatName = keyof typeof AUDIO_MEDIA_TYPES;

@@ -1,9 +1,19 @@
 import type { CalendarDate, Rule } from './contract.js';
 
 const MONTHS = [
-  'jan(?:uary)?', 'feb(?:ruary)?', 'mar(?:ch)?', 'apr(?:il)?', 'may', 'june?', 'july?', 'aug(?:ust)?', 'sept?(?:ember)?', 'oct(?:ober)?',
-  'nov(?:ember)?', 'dec(?:ember)?',
-]; // biome-ignore format: a table
+  'jan(?:uary)?',
+  'feb(?:ruary)?',
+  'mar(?:ch)?',
+  'apr(?:il)?',
+  'may',
+  'june?',
+  'july?',
+  'aug(?:ust)?',
+  'sept?(?:ember)?',
+  'oct(?:ober)?',
+  'nov(?:ember)?',
+  'dec(?:ember)?',
+];
 /** Expression of a month's name, with a stop where it is shortened. */
 const MONTH = `(${MONTHS.join('|')})\\.?`;
 const DAY = '(\\d{1,2})(?:st|nd|rd|th)?';

@@ -2,9 +2,23 @@ import { Failure } from '../../../../schemas/errors.js';
 import type { CalendarDate, ClockTime, Rule } from './contract.js';
 
 const ZONES: Readonly<Record<string, string>> = {
-  Z: '+00:00', UTC: '+00:00', GMT: '+00:00', CET: '+01:00', CEST: '+02:00', BST: '+01:00', EST: '-05:00', EDT: '-04:00', CST: '-06:00',
-  CDT: '-05:00', MST: '-07:00', MDT: '-06:00', PST: '-08:00', PDT: '-07:00', JST: '+09:00', IST: '+05:30',
-}; // biome-ignore format: a table
+  Z: '+00:00',
+  UTC: '+00:00',
+  GMT: '+00:00',
+  CET: '+01:00',
+  CEST: '+02:00',
+  BST: '+01:00',
+  EST: '-05:00',
+  EDT: '-04:00',
+  CST: '-06:00',
+  CDT: '-05:00',
+  MST: '-07:00',
+  MDT: '-06:00',
+  PST: '-08:00',
+  PDT: '-07:00',
+  JST: '+09:00',
+  IST: '+05:30',
+};
 const ZONE = `(?:[ ]?(${Object.keys(ZONES).join('|')}|[+-]\\d{2}:?\\d{2})(?![\\p{L}\\p{N}]))?`;
 // A T before the hour is ISO 8601's; any other letter or figure makes it something else.
 const START = '(?<![\\p{N}.:,/-]|(?!T)\\p{L}|\\p{L}T)';

@@ -2,8 +2,19 @@ import type { Rule } from './contract.js';
 
 const NUMBERS = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
 const UNITS: Readonly<Record<string, string>> = {
-  second: 'TS', sec: 'TS', minute: 'TM', min: 'TM', hour: 'TH', hr: 'TH', day: 'D', week: 'W', month: 'M', quarter: 'Q', year: 'Y', decade: 'X',
-}; // biome-ignore format: a table
+  second: 'TS',
+  sec: 'TS',
+  minute: 'TM',
+  min: 'TM',
+  hour: 'TH',
+  hr: 'TH',
+  day: 'D',
+  week: 'W',
+  month: 'M',
+  quarter: 'Q',
+  year: 'Y',
+  decade: 'X',
+};
 const COUNT = `(\\d{1,6}|an?|${NUMBERS.join('|')})`;
 const UNIT = '(second|sec|minute|min|hour|hr|day|week|month|quarter|year|decade)';
 const WEEKDAY = '(monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend)';
@@ -25,8 +36,13 @@ function duration(count: string, unit: string): string {
 
 const SIGNS: Readonly<Record<string, string>> = { last: '-', past: '-', previous: '-', next: '+', coming: '+', this: '' };
 const DAYS: Readonly<Record<string, string>> = {
-  today: 'P0D', tonight: 'P0D', yesterday: '-P1D', tomorrow: '+P1D', 'the day before yesterday': '-P2D', 'the day after tomorrow': '+P2D',
-}; // biome-ignore format: a table
+  today: 'P0D',
+  tonight: 'P0D',
+  yesterday: '-P1D',
+  tomorrow: '+P1D',
+  'the day before yesterday': '-P2D',
+  'the day after tomorrow': '+P2D',
+};
 
 /**
  * Dates told from the day of writing. They come to a signed ISO 8601 duration from that day (`-P3D`, `+P1W`, `P0M` = the current month),

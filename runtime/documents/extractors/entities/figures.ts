@@ -8,8 +8,23 @@ import { phonesIn, VERSION } from '../patterns/predefined.js';
 
 /** Kinds of entity, as the configuration names them. */
 export const ENTITY_TYPES = [
-  'PERSON', 'ORG', 'GPE', 'LOC', 'FAC', 'DATE', 'TIME', 'MONEY', 'PERCENT', 'PRODUCT', 'EVENT', 'LAW', 'EMAIL', 'PHONE', 'URL', 'VERSION',
-] as const; // biome-ignore format: a table
+  'PERSON',
+  'ORG',
+  'GPE',
+  'LOC',
+  'FAC',
+  'DATE',
+  'TIME',
+  'MONEY',
+  'PERCENT',
+  'PRODUCT',
+  'EVENT',
+  'LAW',
+  'EMAIL',
+  'PHONE',
+  'URL',
+  'VERSION',
+] as const;
 
 /** Kind of an entity. */
 export type EntityType = (typeof ENTITY_TYPES)[number];

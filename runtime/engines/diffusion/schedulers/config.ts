@@ -70,7 +70,12 @@ export function noiseConfig(file: Readonly<Record<string, unknown>>): NoiseConfi
     trainSteps,
     betaStart: number('beta_start', file.beta_start, 0, 1, isConsistency ? 0.00085 : 0.0001),
     betaEnd: number('beta_end', file.beta_end, 0, 1, isConsistency ? 0.012 : 0.02),
-    betaSchedule: oneOf('beta_schedule', file.beta_schedule, ['linear', 'scaled_linear', 'squaredcos_cap_v2'], isConsistency ? 'scaled_linear' : 'linear'), // biome-ignore format: one member
+    betaSchedule: oneOf(
+      'beta_schedule',
+      file.beta_schedule,
+      ['linear', 'scaled_linear', 'squaredcos_cap_v2'],
+      isConsistency ? 'scaled_linear' : 'linear',
+    ),
     trainedBetas: trainedBetas(file.trained_betas, trainSteps),
     zeroEnd: file.rescale_betas_zero_snr === true,
     predictionType: oneOf('prediction_type', file.prediction_type, ['epsilon', 'v_prediction', 'sample'], 'epsilon'),

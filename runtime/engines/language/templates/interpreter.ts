@@ -56,9 +56,17 @@ const OF_TEXTS: Readonly<Record<string, (text: string, isOut: (letter: string) =
   rstrip: ended,
 };
 /** Statements that are written by their own rules, unlike the values of expressions. */
-const STATEMENTS: ReadonlySet<string> = new Set(
-  ['If', 'For', 'Break', 'Continue', 'Set', 'Macro', 'Comment', 'CallStatement', 'FilterStatement'], // biome-ignore format: a list
-);
+const STATEMENTS: ReadonlySet<string> = new Set([
+  'If',
+  'For',
+  'Break',
+  'Continue',
+  'Set',
+  'Macro',
+  'Comment',
+  'CallStatement',
+  'FilterStatement',
+]);
 /** Expressions and statements that are run in one go; ten thousand messages take about half a million. */
 const STEP_LIMIT = 2_000_000;
 /** Characters of all that filters and calls make in one go: a conversation of 4 MB may go through eight of them. */

@@ -150,11 +150,16 @@ export class ChatTemplate {
   /** Renders calls to see in which form they are written. */
   #callForm(): CallForm {
     const start = performance.now();
-    for (const [contentAsNull, argumentsAsText] of [[false, false], [false, true], [true, false], [true, true]] as const) {
+    for (const [contentAsNull, argumentsAsText] of [
+      [false, false],
+      [false, true],
+      [true, false],
+      [true, true],
+    ] as const) {
       if (performance.now() - start > PROBING_LIMIT_MS) return PLAIN_FORM;
       const form = { contentAsNull, argumentsAsText };
       if (this.#writesCall(form, SHORT_ID)) return { ...form, idsShort: !this.#writesCall(form, LONG_ID) };
-    } // biome-ignore format: rows
+    }
     return PLAIN_FORM;
   }
 

@@ -9,8 +9,14 @@ const SCALES = ['', 'thousand', 'million', 'billion', 'trillion', 'quadrillion']
 /** Longer numbers are read digit by digit. */
 const MOST_DIGITS = 18;
 const ORDINALS: Readonly<Record<string, string>> = {
-  one: 'first', two: 'second', three: 'third', five: 'fifth', eight: 'eighth', nine: 'ninth', twelve: 'twelfth',
-}; // biome-ignore format: a table
+  one: 'first',
+  two: 'second',
+  three: 'third',
+  five: 'fifth',
+  eight: 'eighth',
+  nine: 'ninth',
+  twelve: 'twelfth',
+};
 
 function belowThousand(value: number): string[] {
   if (value < 20) return [SMALL[value]!];

@@ -201,7 +201,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   MatMulInteger: product,
   Gemm: gemm,
   DequantizeLinear: ([of]) => of && { dims: of.dims, kind: 'float' },
-  DynamicQuantizeLinear: ([of]) => of && [{ dims: of.dims, kind: 'int' }, { dims: [], kind: 'float' }, { dims: [], kind: 'int' }],
+  DynamicQuantizeLinear: ([of]) =>
+    of && [
+      { dims: of.dims, kind: 'int' },
+      { dims: [], kind: 'float' },
+      { dims: [], kind: 'int' },
+    ],
   LayerNormalization: shaped,
   Softmax: shaped,
   Erf: shaped,
@@ -209,4 +214,4 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   Relu: shaped,
   Gelu: shaped,
   'com.microsoft.Gelu': shaped,
-}; // biome-ignore format: one operation a line
+};
