@@ -11,22 +11,9 @@ const SURE = 0.5;
 const LOOKED_AT = 1000;
 /** The types of labels that encoders are trained with; any other names something. */
 const TYPES: Readonly<Record<string, EntityType>> = {
-  PER: 'PERSON',
-  PERSON: 'PERSON',
-  ORG: 'ORG',
-  ORGANIZATION: 'ORG',
-  ORGANISATION: 'ORG',
-  CORPORATION: 'ORG',
-  COMPANY: 'ORG',
-  LOC: 'LOC',
-  LOCATION: 'LOC',
-  GPE: 'GPE',
-  FAC: 'FAC',
-  FACILITY: 'FAC',
-  PRODUCT: 'PRODUCT',
-  EVENT: 'EVENT',
-  LAW: 'LAW',
-};
+  PER: 'PERSON', PERSON: 'PERSON', ORG: 'ORG', ORGANIZATION: 'ORG', ORGANISATION: 'ORG', CORPORATION: 'ORG', COMPANY: 'ORG',
+  LOC: 'LOC', LOCATION: 'LOC', GPE: 'GPE', FAC: 'FAC', FACILITY: 'FAC', PRODUCT: 'PRODUCT', EVENT: 'EVENT', LAW: 'LAW',
+}; // biome-ignore format: a table
 /** Labels of figures, which are the work of rules, and of heads that name their labels by numbers. */
 const NO_NAMES =
   /^(?:DATE|TIME|DURATION|MONEY|PERCENT|PERCENTAGE|QUANTITY|NUMBER|CARDINAL|ORDINAL|AGE|EMAIL|PHONE|URL|VERSION|(?:LABEL_)?\d+)$/;

@@ -11,23 +11,9 @@ const STEPS: readonly (readonly [days: number, score: number])[] = [
 ];
 /** Where the age of a document stands, the surest first: when it was written, then when it came in. */
 const DATE_KEYS = [
-  'date',
-  'published_at',
-  'published',
-  'updated_at',
-  'last_updated',
-  'modified_at',
-  'last_modified',
-  'file_modified',
-  'modified',
-  'created_at',
-  'created',
-  'timestamp',
-  'processing_timestamp',
-  'processing_date',
-  'ingestion_timestamp',
-  'ingested_at',
-];
+  'date', 'published_at', 'published', 'updated_at', 'last_updated', 'modified_at', 'last_modified', 'file_modified', 'modified', 'created_at',
+  'created', 'timestamp', 'processing_timestamp', 'processing_date', 'ingestion_timestamp', 'ingested_at',
+]; // biome-ignore format: a list of words
 const PRIORITIES: Readonly<Record<string, number>> = { critical: 0.5, high: 0.3, medium: 0.1 };
 const TYPES: Readonly<Record<string, number>> = { faq: 0.3, docs: 0.2, documentation: 0.2, policy: 0.1 };
 const FEATURED = 0.15;

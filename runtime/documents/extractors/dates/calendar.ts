@@ -1,19 +1,9 @@
 import type { CalendarDate, Rule } from './contract.js';
 
 const MONTHS = [
-  'jan(?:uary)?',
-  'feb(?:ruary)?',
-  'mar(?:ch)?',
-  'apr(?:il)?',
-  'may',
-  'june?',
-  'july?',
-  'aug(?:ust)?',
-  'sept?(?:ember)?',
-  'oct(?:ober)?',
-  'nov(?:ember)?',
-  'dec(?:ember)?',
-];
+  'jan(?:uary)?', 'feb(?:ruary)?', 'mar(?:ch)?', 'apr(?:il)?', 'may', 'june?', 'july?', 'aug(?:ust)?', 'sept?(?:ember)?', 'oct(?:ober)?',
+  'nov(?:ember)?', 'dec(?:ember)?',
+]; // biome-ignore format: a table
 /** Expression of a month's name, with a stop where it is shortened. */
 const MONTH = `(${MONTHS.join('|')})\\.?`;
 const DAY = '(\\d{1,2})(?:st|nd|rd|th)?';

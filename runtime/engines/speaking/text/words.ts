@@ -9,14 +9,8 @@ const SCALES = ['', 'thousand', 'million', 'billion', 'trillion', 'quadrillion']
 /** Longer numbers are read digit by digit. */
 const MOST_DIGITS = 18;
 const ORDINALS: Readonly<Record<string, string>> = {
-  one: 'first',
-  two: 'second',
-  three: 'third',
-  five: 'fifth',
-  eight: 'eighth',
-  nine: 'ninth',
-  twelve: 'twelfth',
-};
+  one: 'first', two: 'second', three: 'third', five: 'fifth', eight: 'eighth', nine: 'ninth', twelve: 'twelfth',
+}; // biome-ignore format: a table
 
 function belowThousand(value: number): string[] {
   if (value < 20) return [SMALL[value]!];
