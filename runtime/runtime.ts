@@ -7,6 +7,7 @@ import { NamedModels } from './completions/modelfiles/named-models.js';
 import type { CompletionSource } from './completions/request.js';
 import { type Conversations, openConversations } from './conversations/conversations.js';
 import { PageImages } from './documents/parsing/page-images.js';
+import type { Parsing } from './documents/parsing/parsing.js';
 import { Events } from './events/events.js';
 import { OtlpExporter } from './events/otlp/exporter.js';
 import type { OtlpSettings } from './events/otlp/settings.js';
@@ -97,6 +98,8 @@ export interface Runtime {
   readonly questions: Questions;
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
+  /** Reads documents, in processes of their own. */
+  readonly parsing: Pick<Parsing, 'parse'>;
   /** Pages of datasets' files as pictures. */
   readonly pagePictures: PagePictures;
   readonly retrieval: Retrieval;

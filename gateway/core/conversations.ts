@@ -1,14 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { beginTurn, type TurnAsked } from '../../runtime/conversations/ask.js';
+import { FILE_BYTES, readDocument } from '../../runtime/conversations/attachments.js';
 import type { Place } from '../../runtime/conversations/records.js';
 import { exportedAll, exportedJson, exportedMarkdown, fileNameOf } from '../../runtime/conversations/transfer/export.js';
 import { importConversations } from '../../runtime/conversations/transfer/import.js';
+import { mimeTypeOf } from '../../runtime/library/datasets/mime.js';
 import { isHelpProject } from '../../runtime/projects/cache.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type PiecesReply, type Request, type StreamReply, type UploadedFile } from '../../schemas/endpoint.js';
 import type {
   BranchRequest,
   CreateRequest,
+  DocumentText,
   EditRequest,
   ExportQuery,
   ImportReply,
@@ -79,6 +82,12 @@ async function importFile(runtime: Runtime, request: Request): Promise<ImportRep
   return importConversations(parts, createReadStream(file.path));
 }
 
+async function documentText(runtime: Runtime, request: Request): Promise<DocumentText> {
+  placeOf(runtime, request);
+  const [{ path, name, mimeType, sizeBytes }] = request.files as [UploadedFile];
+  return readDocument(runtime.parsing, { path, name, mimeType: mimeTypeOf(name, mimeType), sizeBytes }, request.signal);
+}
+
 const addressOfFiles = ({ namespace, project }: Place, id: string): string =>
   `/v1/projects/${namespace}/${project}/conversations/${id}/files`;
 
@@ -137,6 +146,17 @@ export const conversationEndpoints: Endpoint<Runtime>[] = [
     multipart: { form: 'core/conversations#ImportForm', maxFiles: 1, fileLimitBytes: IMPORT_BYTES },
     response: 'core/conversations#ImportReply',
     handler: async (runtime, request) => ({ json: await importFile(runtime, request) }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${CONVERSATIONS}/documents`,
+    id: 'conversation_document_read',
+    access,
+    summary: 'Read the text of a document that a message is to come with',
+    tag,
+    multipart: { form: 'core/conversations#DocumentForm', maxFiles: 1, fileLimitBytes: FILE_BYTES },
+    response: 'core/conversations#DocumentText',
+    handler: async (runtime, request) => ({ json: await documentText(runtime, request) }),
   }),
   endpoint<Runtime>({
     method: 'POST',

@@ -25,8 +25,15 @@ import { toolServerEndpoints } from './tool-servers.js';
 import { visionEndpoints } from './vision.js';
 import { voiceSockets } from './voice.js';
 
-/** What may be sent to the help project although it is no GET: whatever asks it something, and a conversation's own end. */
-const ALLOWED = new Set(['rag_query', 'database_preview', 'event_log_replay', 'project_speech', 'questions_recall']);
+/** What may be sent to the help project although it is no GET: whatever asks it something, or reads what a question comes with. */
+const ALLOWED = new Set([
+  'rag_query',
+  'database_preview',
+  'event_log_replay',
+  'project_speech',
+  'questions_recall',
+  'conversation_document_read',
+]);
 
 /** All that is said to it and kept of that. */
 const TAGS = new Set(['chat', 'conversations']);
@@ -48,7 +55,7 @@ export function forHelpProject(one: Endpoint<Runtime>): Endpoint<Runtime> {
     ...one.multipart,
     admit: (runtime, request) => {
       // Before its bytes are read.
-      if (isHelp(request)) refuseBuiltIn(request.params.namespace!, request.params.project!);
+      if (isHelp(request) && !ALLOWED.has(one.id)) refuseBuiltIn(request.params.namespace!, request.params.project!);
       return admit?.(runtime, request);
     },
   };

@@ -1,13 +1,19 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Attachment } from '../../schemas/generated/core/conversations.js';
+import type { Attachment, DocumentText } from '../../schemas/generated/core/conversations.js';
 import { quote } from '../config/names.js';
+import type { SourceFile } from '../documents/parsers/contract.js';
+import type { Parsing } from '../documents/parsing/parsing.js';
 import { readDataUrl } from '../pictures/base64.js';
 import type { ConversationFile } from '../store/records.js';
 import type { Batch } from '../store/store.js';
 import { attachmentId } from './ids.js';
 
 /** Of one attachment. */
-const FILE_BYTES = 12 * 1024 * 1024;
+export const FILE_BYTES = 12 * 1024 * 1024;
+/** Of a document's text that goes with a message; what is longer belongs into a dataset. */
+const TEXT_CHARACTERS = 1_000_000;
+/** Passages overlap, so that those of a text are longer than it is. */
+const MOST = { passages: 100_000, characters: 2 * TEXT_CHARACTERS };
 const ID = /(?:^|\/)(att_[A-Za-z0-9_-]{22})(?:\?|$)/;
 
 /** A file of a request, taken out of its address. */
@@ -44,6 +50,20 @@ export function takeFiles(
 export function putFiles(batch: Batch, conversation: string, files: readonly NewFile[]): number {
   for (const { id, file } of files) batch.put('conversationFiles', [conversation, id], file);
   return files.reduce((sum, { file }) => sum + file.bytes.length, 0);
+}
+
+/**
+ * Reads the text of a document that a message is to come with. Throws `invalid` for one that is damaged, protected, without text or in a format that no
+ * parser reads, and `too_large` where its text is too long for a message.
+ */
+export async function readDocument(parsing: Pick<Parsing, 'parse'>, file: SourceFile, signal: AbortSignal): Promise<DocumentText> {
+  const { name, mimeType } = file;
+  const { text, passages, totals, warnings } = await parsing.parse({ file, strategy: { name, parsers: [{ type: 'auto' }] } }, signal, MOST);
+  if (passages.length < totals.passages || text.length > TEXT_CHARACTERS) {
+    const message = `${quote(name)} has more than ${TEXT_CHARACTERS} characters of text, which is too much for one message. Add it to a dataset instead.`;
+    throw new Failure('too_large', message, { code: 'TooMuchText' });
+  }
+  return { name, media_type: mimeType, text, warnings: [...warnings] };
 }
 
 function bytesOf({ name, url }: Attachment): Uint8Array {

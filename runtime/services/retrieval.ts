@@ -61,6 +61,7 @@ export interface OpenRetrieval {
   readonly databases: Databases;
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
+  readonly parsing: Pick<Parsing, 'parse'>;
   readonly pagePictures: PagePictures;
   close(): Promise<void>;
 }
@@ -112,6 +113,7 @@ export function openRetrieval({
     tasks,
     databases: new Databases({ projects, stores }),
     inspection: new DatabaseInspection({ projects, stores, embedders }),
+    parsing,
     pagePictures: new PagePictures(pageImages),
     preview: new Preview({ projects, parsing, find: ({ namespace, name }, ...file) => datasets.file(namespace, name, ...file) }),
     close: async () => {

@@ -3,6 +3,9 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import type { Message } from '../../schemas/generated/core/conversations.js';
 import { openedRuntime } from '../support/compat-stage.js';
 import { conversationData } from '../support/conversation-stage.js';
+import { formOf } from '../support/dataset-stage.js';
+import { docx, drawn, pdf, wordParagraph } from '../support/documents.js';
+import { lockedPdf } from '../support/locked-pdf.js';
 import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
@@ -186,6 +189,46 @@ const LIFE: Scenario[] = [
   row('conversation_delete', 'deletes it', { contains: ['deleted'] }),
   row('conversation_read', 'after which it is gone', { status: 404, contains: ['There is no conversation'] }),
 ];
+
+const LINES = drawn([[12, 0, 'The valve EV-220 opens at nine.']]);
+/** A row that has a document read for a message. */
+const document = (name: string, content: Uint8Array | string, rest: Partial<Scenario>): Scenario =>
+  row('conversation_document_read', `reads ${name}`, { ...formOf([['file', name, content]]), ...rest });
+
+const DOCUMENTS: Scenario[] = [
+  document('notes.docx', docx(wordParagraph('The mill grinds at dawn.')), {
+    json: (body) =>
+      assert.deepEqual(body, {
+        name: 'notes.docx',
+        media_type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+        text: 'The mill grinds at dawn.',
+        warnings: [],
+      }),
+  }),
+  document('plan.pdf', pdf([LINES, '0 0 10 10 re f']), {
+    json: ({ text, media_type, warnings }) => {
+      assert.deepEqual([media_type, text.trim()], ['application/pdf', 'The valve EV-220 opens at nine.']);
+      assert.match(warnings.join(), /no text layer/);
+    },
+  }),
+  document('scan.pdf', pdf(['0 0 10 10 re f']), { status: 422, contains: ['scan.pdf holds no text', 'has no text layer'] }),
+  document('locked.pdf', lockedPdf(LINES, 'secret'), { status: 422, contains: ['locked.pdf is protected with a password'] }),
+  document('torn.docx', docx('').slice(0, 200), { status: 422, contains: ['torn.docx'] }),
+  document('long.txt', 'many words '.repeat(100_000), { status: 413, contains: ['more than 1000000 characters', 'Add it to a dataset'] }),
+  document('huge.pdf', Buffer.alloc(12 * 1024 * 1024 + 1), { status: 413, contains: ['huge.pdf'] }),
+  row('conversation_document_read', 'reads none without a file', { ...formOf([]), status: 422 }),
+  row('conversation_document_read', 'reads none for a project that is not there', {
+    ...formOf([['file', 'a.txt', 'x']]),
+    ids: () => ({ project: 'nowhere' }),
+    status: 404,
+  }),
+];
+
+scenarios(
+  'documents of messages',
+  { endpoints: coreEndpoints, context: () => openedRuntime(conversationData()), close: (runtime) => runtime.close() },
+  DOCUMENTS,
+);
 
 scenarios(
   'conversations',

@@ -80,20 +80,21 @@ export async function openDatasetStage(
 
 /** A form with files and text fields, as bytes with their content type. */
 export function formOf(
-  files: readonly (readonly [field: string, name: string, content: string])[],
+  files: readonly (readonly [field: string, name: string, content: string | Uint8Array])[],
   fields: Readonly<Record<string, string>> = {},
 ): { headers: Record<string, string>; body: Buffer } {
   const boundary = 'quern-test-boundary';
-  const parts = files.map(
-    ([field, name, content]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n${content}\r\n`,
-  );
+  const parts = files.flatMap(([field, name, content]) => [
+    `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+    content,
+    '\r\n',
+  ]);
   for (const [name, value] of Object.entries(fields)) {
     parts.push(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
   }
   return {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: Buffer.from(`${parts.join('')}--${boundary}--\r\n`),
+    body: Buffer.concat([...parts, `--${boundary}--\r\n`].map((part) => Buffer.from(part as string))),
   };
 }
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { emptyDataDir, startDaemon } from '../../support/daemon.js';
+import { docx, pdf, wordParagraph } from '../../support/documents.js';
 import { ScriptedOpenAI } from '../../support/scripted-openai.js';
 import { EDITOR_BYTES, ENTRY_BYTES, loadedAssets, sumOf, VIEW_BYTES, VIEWS } from '../../support/web/assets.js';
 import { chatHost } from '../../support/web/chat-host.js';
@@ -305,6 +306,23 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.value(`(location.hash = ${JSON.stringify(here)}, 0)`);
     await browser.until(`document.querySelectorAll('.composer li').length === 1`);
     await browser.click('Remove plan.txt');
+  });
+
+  it('sends a document with the text that the daemon reads in it, and says why one cannot be read', async () => {
+    const { browser } = stage;
+    const [letter, scan] = [join(dataDir, 'letter.docx'), join(dataDir, 'scan.pdf')];
+    writeFileSync(letter, docx(wordParagraph('The harbour opens at nine.')));
+    writeFileSync(scan, pdf(['0 0 10 10 re f']));
+    await browser.click('New conversation');
+    await browser.attach('.composer input[type=file]', scan);
+    await browser.until(`document.body.innerText.includes('scan.pdf holds no text')`);
+    await browser.attach('.composer input[type=file]', letter);
+    await browser.until(`document.querySelector('.composer li')?.innerText.includes('26 characters')`);
+    stage.forgive(422);
+    await stage.inspect('chat-document');
+    await ask('When does it open');
+    await browser.until(answered('words.'));
+    assert.match(JSON.stringify(host.seen.at(-1)!.body), /File \\"letter.docx.*The harbour opens at nine/);
   });
 
   it('shows what a file of conversations has twice, and asks behind what is not read yet', async () => {
