@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { root } from './steps.mjs';
 
-const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli', 'models'];
+const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli', 'accounts', 'models'];
 const SHORT_LINES = 30;
 
 /** One member of each kind of plug-in: names that stand in a file only because the member was added, and which files are its own. */
