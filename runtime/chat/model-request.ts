@@ -42,7 +42,7 @@ export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<Compl
   settings.max_tokens = request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens;
   settings.stop = stopsOf(request.stop ?? defaults.stop);
   if (request.logprobs) Object.assign(settings, { logprobs: true, top_logprobs: request.top_logprobs });
-  for (const name of ['parallel_tool_calls', 'response_format', 'user'] as const) settings[name] = request[name];
+  for (const name of ['parallel_tool_calls', 'response_format', 'user', 'continue_final_message'] as const) settings[name] = request[name];
   if (request.n && request.n > 1) settings.n = request.n;
   settings.extra = extraOf(model, request);
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== null));

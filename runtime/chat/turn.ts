@@ -184,7 +184,9 @@ export class OpenTurn implements ChatTurn {
 
   frames(watcher?: TurnWatcher): AsyncIterable<string> {
     const completion = this.#completion;
-    const parts = this.#parts(APOLOGY);
+    // It would become a part of an answer that goes on.
+    const fallbackText = this.#request.continue_final_message ? undefined : APOLOGY;
+    const parts = this.#parts(fallbackText);
     const frames = chunkFrames(watcher ? watching(parts, (part) => watcher.part(part)) : parts, {
       ...this.#wire,
       // Other runtimes say it with the finish.
@@ -192,7 +194,7 @@ export class OpenTurn implements ChatTurn {
         return completion.contextUsage;
       },
       includeUsage: this.#request.stream_options?.include_usage ?? false,
-      fallbackText: APOLOGY,
+      fallbackText,
       tells: (error) => error === this.#unkept || (error instanceof Failure && error.code === SCHEMA_NOT_MET),
       onFailure: (error) => {
         this.#ends.record?.failed(error);

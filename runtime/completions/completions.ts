@@ -37,6 +37,8 @@ interface Plan {
   request: UniversalRequest;
   model: LanguageModel;
   messages: PlainMessage[];
+  /** What of the answer is written already; empty where it begins. */
+  begunAnswer: string;
   form: AnswerForm;
   offer: ToolOffer;
   thinking: ThinkingPlan;
@@ -49,8 +51,11 @@ interface Prompt extends Fitted {
 }
 
 function renderer(plan: Plan, native: boolean): (messages: PlainMessage[]) => PrepareRequest {
-  const { offer, thinking, model } = plan;
-  const enable = thinking.enableThinking === undefined ? {} : { enableThinking: thinking.enableThinking };
+  const { offer, thinking, model, begunAnswer } = plan;
+  const enable = {
+    ...(thinking.enableThinking === undefined ? {} : { enableThinking: thinking.enableThinking }),
+    ...(begunAnswer === '' ? {} : { begunAnswer }),
+  };
   return (messages) => {
     const switched = withSoftSwitch(messages, thinking);
     if (native) return { messages: switched, tools: offer.tools, addGenerationPrompt: true, ...enable };
@@ -99,15 +104,25 @@ async function makePrompt(plan: Plan, signal: AbortSignal): Promise<Prompt> {
   return { ...(await fitPrompt(fit, request.autoTruncate, signal)), format: INJECTED_FORMAT };
 }
 
+type Wishes = Pick<Plan, 'offer' | 'form' | 'messages' | 'begunAnswer'>;
+
+/** Whether the answer of a request goes on in the last of its messages, which is not the only one. */
+function goesOn({ continue_final_message: isWanted, raw }: UniversalRequest, form: AnswerForm, messages: readonly PlainMessage[]): boolean {
+  const last = messages.length > 1 ? messages.at(-1) : undefined;
+  if (isWanted !== true || raw || form.kind !== 'text' || last?.role !== 'assistant') return false;
+  return last.content !== '' && !last.tool_calls?.length;
+}
+
 /** What of a request is known before its model is there. What cannot be used is refused before a model is loaded for it. */
-function wishesOf(request: UniversalRequest): Pick<Plan, 'offer' | 'form' | 'messages'> {
+function wishesOf(request: UniversalRequest): Wishes {
   const offer = offerTools(request.tools, request.tool_choice);
   const form = answerForm({ ...request.form, response_format: request.response_format });
   if (form.kind !== 'text' || offer.mode !== 'auto')
     answerGrammar({ offer, form, format: INJECTED_FORMAT, parallel: true, thinking: 'none' });
   const messages = plainMessages(request.messages);
   if (messages.length === 0 && !request.raw) throw new Failure('bad_request', 'messages is empty; send at least one message.');
-  return { offer, form, messages };
+  if (!goesOn(request, form, messages)) return { offer, form, messages, begunAnswer: '' };
+  return { offer, form, messages: messages.slice(0, -1), begunAnswer: messages.at(-1)!.content };
 }
 
 /** What the engine is asked for, and how its output is read and checked. */
@@ -134,7 +149,9 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
   }
   const parallel = request.parallel_tool_calls !== false;
   const mayThink =
-    !request.raw && (request.think === true || (thinking.enableThinking !== false && (model.info.template.text ?? '').includes('<think>')));
+    !request.raw &&
+    plan.begunAnswer === '' &&
+    (request.think === true || (thinking.enableThinking !== false && (model.info.template.text ?? '').includes('<think>')));
   const held = answerGrammar({
     offer,
     format,
@@ -160,6 +177,7 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
     offer.tools.length > 0 ? new ToolCallParser(format, { whole: request.stream !== true, ...(one ? { maxCalls: 1 } : {}) }) : undefined;
   const reader = new OutputReader({
     startsInThinking: prepared.endsInThinking,
+    goesOn: plan.begunAnswer !== '',
     parser,
     topLogprobs: sampling.logprobs ? sampling.top_logprobs : undefined,
     promptTokens: prepared.promptTokens,
@@ -297,7 +315,9 @@ export class Completions {
     return model.textsOf(lists).finally(release);
   }
 
-  async #plan(request: UniversalRequest, wishes: Pick<Plan, 'offer' | 'form' | 'messages'>, own: LanguageModel): Promise<Plan> {
+  async #plan(asked: UniversalRequest, wishes: Wishes, own: LanguageModel): Promise<Plan> {
+    // What was to be thought comes before what is written.
+    const request = wishes.begunAnswer === '' ? asked : { ...asked, think: false };
     const { chat_template: template } = request;
     const model = template === undefined ? own : withTemplate(own, await this.#models.chatTemplate(template));
     const { info } = model;

@@ -16,6 +16,8 @@ export interface CompletionRequest extends Sampling {
   /** Context size for this request; a different value loads the model a second time. */
   n_ctx?: number;
   user?: string;
+  /** True = where the last message is one of the assistant, the answer goes on in it; providers of other hosts leave that to the host. */
+  continue_final_message?: boolean;
   /** Answers that are made side by side, 2 to 8; absent = one. */
   n?: number;
   /** True when the answer is shown as it comes; otherwise parts may come coarser, such as tool calls only when they are complete. */

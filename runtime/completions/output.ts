@@ -8,6 +8,8 @@ import type { ToolCallParser } from './tools/parser.js';
 /** How output text is read. */
 interface OutputOptions {
   startsInThinking: boolean;
+  /** True = the answer goes on behind text that the prompt has of it. */
+  goesOn?: boolean;
   /** Absent = no tools were offered, and nothing is taken for a call. */
   parser?: ToolCallParser | undefined;
   /** Alternatives per token; undefined = no logprobs. */
@@ -27,7 +29,7 @@ export class OutputReader {
 
   constructor(options: OutputOptions) {
     this.#options = options;
-    this.#splitter = new ThinkingSplitter(options.startsInThinking);
+    this.#splitter = new ThinkingSplitter(options.startsInThinking, options.goesOn);
   }
 
   /** True when the answer is complete before the engine says so. */

@@ -54,6 +54,7 @@ export const SETTINGS_IN_EXTRA = [
   'think',
   'thinking_budget',
   'deterministic',
+  'continue_final_message',
   'chat_template',
   'lora',
 ] as const satisfies readonly (keyof ExtraBody)[];

@@ -78,15 +78,16 @@ export function withoutPartialTag(text: string, tag: string, ending: Ending, any
 export class ThinkingSplitter {
   #thinking: boolean;
   /** Text is still blank, so an opening tag counts and blank space waits. */
-  #atStart = true;
+  #atStart: boolean;
   /** A closing tag was seen. */
   #closed = false;
   /** Undecided characters: a possible tag, or blank space whose place is not known yet. */
   #held = '';
 
-  /** `startsInThinking`: the prompt already opened a block. */
-  constructor(startsInThinking = false) {
+  /** `startsInThinking`: the prompt already opened a block; `goesOn`: the text of the answer has begun in the prompt. */
+  constructor(startsInThinking = false, goesOn = false) {
     this.#thinking = startsInThinking;
+    this.#atStart = !goesOn;
   }
 
   /** True while inside a block. */

@@ -43,6 +43,8 @@ interface Plan {
   readonly answer: Message;
   /** Whether the answer is written on, which is there already. */
   readonly isContinued: boolean;
+  /** Whether that one is not whole, so that the model goes on in it from its last letter. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -122,6 +124,7 @@ async function callOf(
     request: {
       ...requestOf(settings),
       ...{ tools, tool_choice, mcp_context, user },
+      ...(plan.isOpen ? { continue_final_message: true } : {}),
       messages: await chatMessages(before, settings, (file) => store.conversationFiles.get([head.id, file])),
       stream: true,
       stream_options: { include_usage: true },
@@ -154,7 +157,8 @@ async function planTurn(conversations: Conversations, head: Head, asked: TurnAsk
       throw new Failure('bad_request', `Message ${continued} is no answer that could be written on.`, { code: 'InvalidTurn' });
     const { usage: _usage, error: _error, finish_reason: _reason, ...begun } = answer;
     const path = await records.path(head.id, answer.parent);
-    return { path, said: [], files: [], answer: { ...begun, status: 'cut' }, isContinued: true };
+    const isOpen = answer.status !== 'done' || answer.finish_reason === 'length' || answer.edited === true;
+    return { path, said: [], files: [], answer: { ...begun, status: 'cut' }, isContinued: true, isOpen };
   }
   const parent = request.parent === undefined ? head.current : request.parent;
   const path = await records.path(head.id, parent);
@@ -167,6 +171,7 @@ async function planTurn(conversations: Conversations, head: Head, asked: TurnAsk
     files,
     answer: { ...answer, status: 'cut' },
     isContinued: false,
+    isOpen: false,
   };
 }
 

@@ -3,7 +3,7 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import type { Message } from '../../schemas/generated/core/conversations.js';
 import { openedRuntime } from '../support/compat-stage.js';
 import { conversationData } from '../support/conversation-stage.js';
-import { formOf } from '../support/dataset-stage.js';
+import { formOf, writeProject } from '../support/dataset-stage.js';
 import { docx, drawn, pdf, wordParagraph } from '../support/documents.js';
 import { lockedPdf } from '../support/locked-pdf.js';
 import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
@@ -114,7 +114,8 @@ const LIFE: Scenario[] = [
     json: (_body, { events }) => {
       const { message } = told(events);
       assert.equal(message.id, answer.id);
-      assert.ok(message.content.startsWith(answer.content) && message.content.length > answer.content.length);
+      // In the middle of what it says the puppet has no more to say; "answers that go on" has a model that goes on anywhere.
+      assert.deepEqual([message.content, message.finish_reason], [answer.content, 'stop']);
     },
   }),
   row('conversation_turn', 'keeps what was thought', {
@@ -228,6 +229,55 @@ scenarios(
   'documents of messages',
   { endpoints: coreEndpoints, context: () => openedRuntime(conversationData()), close: (runtime) => runtime.close() },
   DOCUMENTS,
+);
+
+/** A project with a model that goes on with any text. */
+function wordsData(): string {
+  const dataDir = conversationData();
+  writeProject(dataDir, 'ns', 'p', 'version: v1\nruntime: {models: [{name: m, provider: universal, model: quern-tiny}]}\n');
+  return dataDir;
+}
+const ASKED = { content: 'Write a story about a mill.' };
+let whole = '';
+
+scenarios(
+  'answers that go on',
+  { endpoints: coreEndpoints, context: () => openedRuntime(wordsData()), close: (runtime) => runtime.close() },
+  [
+    {
+      name: 'begin in a conversation',
+      method: 'POST',
+      path: LIST,
+      body: { settings: { temperature: 0, max_tokens: 60 } },
+      status: 201,
+      json: ({ conversation }) => {
+        id = conversation.id;
+      },
+    },
+    turn(
+      'are whole',
+      { message: ASKED },
+      {
+        json: (_body, { events }) => {
+          whole = told(events).message.content;
+        },
+      },
+    ),
+    turn(
+      'are cut',
+      { parent: null, message: ASKED, settings: { max_tokens: 8 } },
+      {
+        json: (_body, { events }) => {
+          answer = told(events).message;
+          assert.equal(answer.finish_reason, 'length');
+          assert.ok(whole.startsWith(answer.content) && whole.length > answer.content.length);
+        },
+      },
+    ),
+    turn('and go on from their last letter', () => ({ continue: answer.id }), {
+      json: (_body, { events }) => assert.equal(told(events).message.content, whole),
+    }),
+  ],
 );
 
 scenarios(

@@ -84,6 +84,12 @@ const reuses = async (engine: LoadedEngine): Promise<unknown> => {
 /** The status of a prompt that is too long. */
 const tooLong = async (engine: LoadedEngine): Promise<unknown> => (await engine.open(`${LONG}${LONG}`).done).status;
 
+/** A conversation that ends in an answer. */
+const BEGUN = [
+  { role: 'user', content: 'hello' },
+  { role: 'assistant', content: 'Well' },
+];
+
 const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
   n_ctx: { values: [512, 1024], see: async (engine) => (await engine.ask('hi')).x_context_usage.total_context, expected: [512, 1024] },
   n_slots: { values: [1, 2], beside: { n_ctx: 8192 }, see: together, expected: [1, 2] },
@@ -128,6 +134,10 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
   // What is known of the machine's speed decides whether a first prompt is read in one step.
   warm_up: { values: [true, false], see: steps(() => 1024, `hello ${'word '.repeat(50)}`), expected: [0, 1] },
   deterministic: { values: [true, false], see: reuses, expected: [false, true] },
+  continue_final_message: {
+    values: [true, false],
+    see: async (engine) => (await engine.ask('hi', { messages: BEGUN, max_tokens: 4 })).usage.prompt_tokens,
+  },
   think: {
     values: [true, false],
     see: async (engine) => 'thinking' in (await engine.ask('ponder', { max_tokens: 50 })),

@@ -78,6 +78,8 @@ export interface PrepareRequest {
   /** Tools for the template's own rendering; already-injected tools come as text instead. */
   tools?: Tool[];
   addGenerationPrompt: boolean;
+  /** What of the answer is written already: the model goes on behind it. Needs `addGenerationPrompt`. */
+  begunAnswer?: string;
   /** Jinja text, or the name of a known template, in place of the model's own. */
   chatTemplate?: string;
   /** Passed to the template as `enable_thinking` where given. */

@@ -97,7 +97,7 @@ export function universalMembers(model: ModelConfig, request: CompletionRequest)
   if (model.keep_loaded) out.keep_loaded = true;
   const transformers = languageSettings(model.name, model.transformers);
   if (transformers) out.transformers = transformers;
-  for (const name of ['think', 'thinking_budget', 'deterministic', 'n_ctx'] as const)
+  for (const name of ['think', 'thinking_budget', 'deterministic', 'continue_final_message', 'n_ctx'] as const)
     if (request[name] !== undefined) out[name] = request[name];
   return out;
 }

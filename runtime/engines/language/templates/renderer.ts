@@ -88,7 +88,7 @@ export class Renderer {
     const isFramed = framesPlainOnly ? form.text === KNOWN_TEMPLATES[PLAIN]!.template : bosText === '' || !first.startsWith(bosText);
     const tokens = await this.#tokens(pieces, isFramed, signal);
     if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
-    const endsInThinking = request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>');
+    const endsInThinking = request.addGenerationPrompt && request.begunAnswer === undefined && rendered.trimEnd().endsWith('<think>');
     return { tokens, endsInThinking, stops: form.stops, text: pieces.join('') };
   }
 
@@ -123,13 +123,14 @@ export class Renderer {
     // As transformers has it, templates ask whether they are null rather than whether they are there.
     const tools = request.tools && request.tools.length > 0 ? this.#guard.mark(templateTools(request.tools)) : null;
     const thinking = request.enableThinking === undefined ? {} : { enable_thinking: request.enableThinking };
-    return form.render(messages, {
+    const rendered = form.render(messages, {
       tools,
       documents: null,
       ...thinking,
       add_generation_prompt: request.addGenerationPrompt,
       ...this.#ends,
     });
+    return request.begunAnswer === undefined ? rendered : withoutOpenThinking(rendered) + this.#guard.mark(request.begunAnswer);
   }
 
   get #ends(): { readonly bos_token: string; readonly eos_token: string } {
@@ -175,6 +176,12 @@ export class Renderer {
     const name = fallbackFor(this.#facts.controlTexts);
     return { form: this.#made(name), notes: [fallbackNote(why, name)] };
   }
+}
+
+/** A prompt that ends where the answer begins: a block of thinking that the template opened is closed. */
+function withoutOpenThinking(prompt: string): string {
+  const end = prompt.trimEnd();
+  return end.endsWith('<think>') ? `${end}\n\n</think>\n\n` : prompt;
 }
 
 /** Throws `invalid` for a token that a vocabulary of that size does not have. */

@@ -97,6 +97,28 @@ describe('a completion', () => {
     assert.deepEqual([opened.answer.reasoning, opened.answer.text, opened.model.generated[0]?.startsInThinking], ['so', 'yes', true]);
   });
 
+  it('goes on in the last message of the assistant where that is asked for', async () => {
+    const begun = [
+      { role: 'user' as const, content: 'hi' },
+      { role: 'assistant' as const, content: 'Once upon' },
+    ];
+    const script = { output: [' a', ' time <think>'], thinking: true };
+    const { answer, model } = await run(script, { messages: begun, continue_final_message: true, think: true });
+    const [prepared] = model.prepared;
+    assert.deepEqual([prepared?.messages, prepared?.begunAnswer, prepared?.enableThinking], [begun.slice(0, 1), 'Once upon', false]);
+    assert.deepEqual([answer.text, answer.reasoning], [' a time <think>', '']);
+    assert.equal(model.generated[0]?.thinkingBudget, undefined);
+    for (const other of [
+      { messages: begun },
+      { messages: begun.slice(0, 1), continue_final_message: true },
+      { messages: begun.slice(1), continue_final_message: true },
+      { messages: begun, continue_final_message: true, response_format: { type: 'json_object' } },
+    ]) {
+      const [prompt] = (await run({ output: ['{}'] }, other)).model.prepared;
+      assert.deepEqual([prompt?.messages.length, prompt?.begunAnswer], [other.messages.length, undefined]);
+    }
+  });
+
   it('cuts logprobs to what was asked and keeps them with their text', async () => {
     const { answer } = await run({ output: ['a', 'b'] }, { logprobs: true, top_logprobs: 2 });
     assert.deepEqual(

@@ -217,6 +217,27 @@ describe('models without a template that works', () => {
   });
 });
 
+describe('an answer that goes on', () => {
+  const tokenize = (text: string): Int32Array => Int32Array.from(text, (letter) => letter.codePointAt(0)!);
+  const prompt = async (template: string, begunAnswer: string): Promise<string> => {
+    const facts = { controlTexts: CHATML_TEXTS, bosText: '', eosText: '', vocabularySize: 0x11_0000 };
+    const request = { messages: [message('user', 'apple')], addGenerationPrompt: true, begunAnswer };
+    const { text, endsInThinking } = await new Renderer(tokenize, { template, ...facts }).render(request, AbortSignal.any([]));
+    assert.equal(endsInThinking, false);
+    return text;
+  };
+
+  it('stands open at the end of the prompt, and writes no marks of its own', async () => {
+    const { template } = KNOWN_TEMPLATES.chatml!;
+    assert.match(await prompt(template, 'The core '), /apple<\|im_end\|>\n<\|im_start\|>assistant\nThe core $/);
+    assert.ok((await prompt(template, 'so <|im_end|>')).endsWith('so <|im_end|>'));
+  });
+  it('comes behind thinking that the template opens', async () => {
+    assert.equal(await prompt(`${turns(TURN)}[assistant]<think>\n`, 'core'), '[user]apple[assistant]<think>\n\n</think>\n\ncore');
+    assert.equal(await prompt(`${turns(TURN)}[assistant]`, '<think>'), '[user]apple[assistant]<think>');
+  });
+});
+
 describe('what goes to a model without a template', () => {
   const tokenize = (text: string): Int32Array => Int32Array.from(text, (letter) => letter.codePointAt(0)!);
   const facts = { template: '', bosText: '', eosText: '', vocabularySize: 128 };
