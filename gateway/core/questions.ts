@@ -1,4 +1,4 @@
-import { recallOf } from '../../runtime/library/questions.js';
+import { measureRecall } from '../../runtime/library/recall-measure.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { ListQuery, NewQuestion, QuestionChange, RecallReply, RecallRequest } from '../../schemas/generated/core/questions.js';
@@ -16,7 +16,7 @@ async function recall({ projects, questions, retrieval }: Runtime, request: Requ
   const { progress } = request;
   const tell = progress && ((done: number, total: number): void => progress({ done, total, text: `${done} of ${total} queries` }));
   const all = await questions.all(...place(request), asked.questions);
-  return recallOf({ project, retrieval, questions: all, signal: request.signal, tell }, asked);
+  return measureRecall({ project, retrieval, questions: all, signal: request.signal, tell }, asked);
 }
 
 /** Test questions of a project, and how well its retrieval strategies answer them. */

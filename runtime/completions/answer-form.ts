@@ -8,7 +8,8 @@ import { schemaExpression } from './json-schema-grammar.js';
 import { PatternError, parseRegex } from './regex/syntax.js';
 import { anchored } from './schema/formats.js';
 import { FORM_FIELDS, type FormFields } from './settings.js';
-import type { ToolFormat, ToolOffer } from './tools/formats.js';
+import type { ToolFormat } from './tools/formats.js';
+import type { ToolOffer } from './tools/tool-choice.js';
 import { smallerThan } from './work-limit.js';
 
 /** The form of an answer. */

@@ -23,8 +23,10 @@ import { OutputReader, WholeAnswer } from './output.js';
 import type { AcquiredModel, ModelRequest, ModelSource, StateUse, UniversalRequest } from './request.js';
 import { engineSampling, seedAfter } from './settings.js';
 import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
-import { formatOf, INJECTED_FORMAT, injectOffer, offerTools, type ToolFormat, type ToolOffer, toolHistoryAsText } from './tools/formats.js';
+import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
 import { ToolCallParser } from './tools/parser.js';
+import { offerTools, type ToolOffer } from './tools/tool-choice.js';
+import { injectOffer, toolHistoryAsText } from './tools/tool-prompt.js';
 
 /** Failures that say nothing about the template, so that another rendering would not help. */
 const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);

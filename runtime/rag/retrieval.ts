@@ -6,9 +6,9 @@ import type { Outbound } from '../net/outbound.js';
 import type { Filter, Findings, Hit, Question, RagScope, Retrieval } from './contract.js';
 import type { Embedder } from './embedders/contract.js';
 import type { RetrievalMeans, RetrievalQuery, Retriever } from './retrievers/contract.js';
+import { MOST_HITS } from './retrievers/define-retriever.js';
 import { DENSE_TRUST } from './retrievers/fusion.js';
 import { RETRIEVERS } from './retrievers/index.js';
-import { MOST_HITS } from './retrievers/retriever.js';
 import type { VectorStore } from './stores/contract.js';
 import { conditionsOf, filteredValue } from './stores/metadata.js';
 

@@ -3,12 +3,13 @@ import { ToolCallGatherer } from '../completions/collect.js';
 import type { CollectedToolCall } from '../completions/contract.js';
 import type { SpeechOut } from '../speech/contract.js';
 import { SPEECH_RATE } from '../speech/contract.js';
+import { CallFilter } from './call-filter.js';
 import type { EndedTurn } from './chat-turn.js';
 import { Changes, type Clock, sinceMs } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
 import { fillerOf } from './languages.js';
 import { PacedAudio, SpokenText } from './pace.js';
-import { CallFilter, type Phrase, PhraseSplitter } from './phrases.js';
+import { type Phrase, PhraseSplitter } from './phrases.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Phrases that may wait to be spoken; the model waits beyond. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Metadata } from '../../runtime/documents/contract.js';
 import { RETRIEVERS } from '../../runtime/rag/retrievers/index.js';
-import { STRATEGY_TYPES } from '../../runtime/rag/retrievers/retriever.js';
+import { STRATEGY_TYPES } from '../../runtime/rag/retrievers/strategy-types.js';
 import type { RetrievalStrategyType } from '../../schemas/generated/config/rag.js';
 import { configOf, openLibrary, SHELF, scopeOf } from '../support/library.js';
 import { json, ScriptedOpenAI, type Seen } from '../support/scripted-openai.js';

@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { Completion, CompletionPart, CompletionRequest, ContextUsage } from '../../completions/contract.js';
-import { injectTools, toolHistoryAsText } from '../../completions/tools/formats.js';
 import { parsedCalls, ToolCallParser } from '../../completions/tools/parser.js';
+import { injectTools, toolHistoryAsText } from '../../completions/tools/tool-prompt.js';
 import { apiKeyOf } from '../../config/variables.js';
 import type { Bases } from '../../net/ask/bases.js';
 import { type Accepted, type SendSettings, sendChat } from '../../net/ask/chat.js';

@@ -1,5 +1,7 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
-import { defineRetriever, hitsByMetric, lexicalHits, METRIC, TOP_K } from './retriever.js';
+import { defineRetriever, TOP_K } from './define-retriever.js';
+import { lexicalHits } from './store-hits.js';
+import { hitsByMetric, METRIC } from './vector-metric.js';
 
 const OPTIONS = {
   top_k: TOP_K,

@@ -2,7 +2,9 @@ import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { BASE_STRATEGY, defineRetriever, initialK, TOP_K, withScore } from './retriever.js';
+import { defineRetriever, initialK, TOP_K } from './define-retriever.js';
+import { withScore } from './hits.js';
+import { BASE_STRATEGY } from './strategy-types.js';
 
 /** How a reranking model is asked. */
 interface Reranking {

@@ -7,7 +7,9 @@ import { postJson } from '../../net/ask/json.js';
 import type { Filter, Hit } from '../contract.js';
 import { type Condition, conditionsOf, storedPaths, valueAt } from '../stores/metadata.js';
 import type { RetrievalQuery } from './contract.js';
-import { boundedScore, defineRetriever, TOP_K, vectorOf, withScore } from './retriever.js';
+import { defineRetriever, TOP_K } from './define-retriever.js';
+import { withScore } from './hits.js';
+import { boundedScore, vectorOf } from './store-hits.js';
 
 /** Where a chunk's parts lie in the documents of an index. */
 interface Fields {

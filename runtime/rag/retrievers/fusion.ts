@@ -1,7 +1,7 @@
 import { wordsOf } from '../../documents/text/words.js';
 import type { Hit } from '../contract.js';
 import type { DenseTrust } from './contract.js';
-import { bestHits } from './retriever.js';
+import { bestHits } from './hits.js';
 
 /** Words of a text that are compared. */
 const MOST_WORDS = 500;

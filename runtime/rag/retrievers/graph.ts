@@ -2,7 +2,9 @@ import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { bestHits, defineRetriever, denseHits, hitsById, initialK, TOP_K, vectorOf, withScore } from './retriever.js';
+import { defineRetriever, initialK, TOP_K } from './define-retriever.js';
+import { bestHits, hitsById, withScore } from './hits.js';
+import { denseHits, vectorOf } from './store-hits.js';
 
 /** A value of metadata that chunks may share: what ties them together. */
 interface Link {

@@ -3,8 +3,10 @@ import type { RetrievalStrategyType } from '../../../schemas/generated/config/ra
 import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { DenseTrust } from './contract.js';
+import { defineRetriever, TOP_K } from './define-retriever.js';
 import { denseShare, diversified, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion.js';
-import { defineRetriever, hitsById, strategyType, TOP_K, withScore } from './retriever.js';
+import { hitsById, withScore } from './hits.js';
+import { strategyType } from './strategy-types.js';
 
 /** Candidates of each strategy at least. */
 const LEAST_CANDIDATES = 50;

@@ -2,7 +2,9 @@ import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from '../contract.js';
 import { conditionsOf, passesAll } from '../stores/metadata.js';
-import { defineRetriever, hitsByMetric, METRIC, TOP_K, withScore } from './retriever.js';
+import { defineRetriever, TOP_K } from './define-retriever.js';
+import { withScore } from './hits.js';
+import { hitsByMetric, METRIC } from './vector-metric.js';
 
 const OPTIONS = {
   top_k: TOP_K,

@@ -1,7 +1,10 @@
 import type { Hit } from '../contract.js';
+import { defineRetriever, TOP_K } from './define-retriever.js';
 import { frequencies, maximum, mean, rankFusion, weightedMean } from './fusion.js';
-import { BASE_STRATEGY, defineRetriever, hitsById, METRIC, TOP_K, withScore } from './retriever.js';
+import { hitsById, withScore } from './hits.js';
 import { questionsByModel, rewritesOf } from './rewrites.js';
+import { BASE_STRATEGY } from './strategy-types.js';
+import { METRIC } from './vector-metric.js';
 
 const OPTIONS = {
   num_queries: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Ways to put the question, itself included.' },

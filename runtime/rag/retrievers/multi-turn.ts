@@ -1,9 +1,11 @@
 import type { OptionValues } from '../../config/plugin-options.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
+import { defineRetriever, TOP_K } from './define-retriever.js';
 import { likeness, maximum, wordSet } from './fusion.js';
-import { BASE_STRATEGY, bestHits, defineRetriever, hitsById, STRATEGY_TYPES, TOP_K, withScore } from './retriever.js';
+import { bestHits, hitsById, withScore } from './hits.js';
 import { questionsByModel } from './rewrites.js';
+import { BASE_STRATEGY, STRATEGY_TYPES } from './strategy-types.js';
 
 /** When a question is taken apart. */
 interface SplitRules {

@@ -1,6 +1,8 @@
 import { RERANKING } from './cross-encoder.js';
-import { defineRetriever, initialK, STRATEGY_TYPES, TOP_K, withScore } from './retriever.js';
+import { defineRetriever, initialK, TOP_K } from './define-retriever.js';
+import { withScore } from './hits.js';
 import { keywordsOf, stemOf } from './rewrites.js';
+import { STRATEGY_TYPES } from './strategy-types.js';
 
 const OPTIONS = {
   top_k: TOP_K,

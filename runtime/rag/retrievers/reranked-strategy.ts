@@ -1,6 +1,8 @@
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
-import { defineRetriever, hitsByMetric, initialK, METRIC, TOP_K, withScore } from './retriever.js';
+import { defineRetriever, initialK, TOP_K } from './define-retriever.js';
+import { withScore } from './hits.js';
+import { hitsByMetric, METRIC } from './vector-metric.js';
 
 const DAY_MS = 86_400_000;
 const STEPS: readonly (readonly [days: number, score: number])[] = [

@@ -8,11 +8,12 @@ import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore }
 import type { StoreOptions } from '../options.js';
 import { checkChunks, checkQuery } from '../vectors.js';
 import { Collection } from './collection.js';
+import { FilterColumns } from './filter-columns.js';
 import { Indexes } from './indexes.js';
 import { ROWS_PER_TURN, sortInPieces } from './pacing.js';
 import { IndexFiles } from './pair.js';
 import { rowCount } from './rows.js';
-import { Columns, search } from './search.js';
+import { search } from './search.js';
 
 /** Where a database of our own lies. */
 export interface NativePlace {
@@ -30,7 +31,7 @@ export class NativeStore implements VectorStore {
   readonly #collection: Collection;
   readonly #files: IndexFiles;
   #indexes: Indexes;
-  #columns: Columns;
+  #columns: FilterColumns;
   #sorted: { generation: number; documents: readonly (readonly [hash: string, document: DocumentRecord])[] } | undefined;
 
   private constructor(options: StoreOptions, { store, folder }: NativePlace, collection: Collection) {
@@ -40,7 +41,7 @@ export class NativeStore implements VectorStore {
     this.#collection = collection;
     this.#files = new IndexFiles(folder);
     this.#indexes = new Indexes(store, collection, this.#files, options.metric);
-    this.#columns = new Columns(store, collection);
+    this.#columns = new FilterColumns(store, collection);
   }
 
   /** Reads the documents of a database, and loads or makes its indexes in the background. */
@@ -183,7 +184,7 @@ export class NativeStore implements VectorStore {
       await this.#files.remove();
     } finally {
       this.#indexes = new Indexes(this.#store, this.#collection, this.#files, this.#options.metric);
-      this.#columns = new Columns(this.#store, this.#collection);
+      this.#columns = new FilterColumns(this.#store, this.#collection);
       this.#sorted = undefined;
     }
   }

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Ending } from '../../../../runtime/completions/thinking.js';
-import {
-  formatOf,
-  injectTools,
-  offerTools,
-  TOOL_FORMATS,
-  type ToolFormat,
-  toolHistoryAsText,
-  usableTools,
-} from '../../../../runtime/completions/tools/formats.js';
+import { formatOf, TOOL_FORMATS, type ToolFormat } from '../../../../runtime/completions/tools/formats.js';
 import { parseToolCalls, ToolCallParser } from '../../../../runtime/completions/tools/parser.js';
+import { offerTools, usableTools } from '../../../../runtime/completions/tools/tool-choice.js';
+import { injectTools, toolHistoryAsText } from '../../../../runtime/completions/tools/tool-prompt.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Message, Tool } from '../../../../schemas/generated/common.js';
 

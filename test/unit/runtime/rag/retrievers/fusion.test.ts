@@ -13,7 +13,8 @@ import {
   scoreFusion,
   weightedMean,
 } from '../../../../../runtime/rag/retrievers/fusion.js';
-import { bestHits, boundedScore } from '../../../../../runtime/rag/retrievers/retriever.js';
+import { bestHits } from '../../../../../runtime/rag/retrievers/hits.js';
+import { boundedScore } from '../../../../../runtime/rag/retrievers/store-hits.js';
 
 const first: Ranking = [
   { id: 'a', score: 0.9 },

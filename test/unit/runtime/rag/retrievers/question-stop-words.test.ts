@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withoutStopWords } from '../../../../../runtime/rag/retrievers/retriever.js';
+import { withoutStopWords } from '../../../../../runtime/rag/retrievers/question-stop-words.js';
 
 describe('the words of a question', () => {
   for (const [question, words] of [
