@@ -69,6 +69,29 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     assert.equal(files('manuals').length, before);
   });
 
+  it('reads what came of an upload during which the page was loaded again', async () => {
+    const { browser } = stage;
+    const small = join(folder, 'hinge.md');
+    writeFileSync(small, 'The hinge is oiled each spring.');
+    const slowly = (uploadThroughput: number): Promise<unknown> =>
+      browser.command('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+    await slowly(2 ** 20);
+    await browser.attach('[data-pick=files]', small, join(folder, 'large.txt'));
+    await browser.until(has('1 of 2 files'));
+    // Nobody is there to say that the page may be left.
+    await browser.value(`(BeforeUnloadEvent.prototype.preventDefault = () => undefined, 0)`);
+    await browser.value('(location.reload(), 0)');
+    await browser.until(`document.body.innerText.includes('1 file of an upload that was broken off is read now')`);
+    await slowly(-1);
+    await browser.fill('[type=search]', 'hinge.md');
+    await browser.until(`[...document.querySelectorAll('tr')].some(({ innerText }) => /hinge\\.md\\s+1 passage/.test(innerText))`);
+    await browser.fill('[type=search]', '');
+    await browser.click('Remove hinge.md');
+    await browser.click('Remove', `${DIALOG} footer`);
+    await browser.until(`!document.querySelector('${DIALOG}') && !${has('hinge.md')}`);
+    assert.equal(await browser.value(`Object.keys(localStorage).some((name) => name.startsWith('quern.unread'))`), false);
+  });
+
   it('keeps files waiting while the daemon is away, and sends them when it is back', async () => {
     const { browser } = stage;
     const network = (offline: boolean): Promise<unknown> =>

@@ -44,6 +44,7 @@ const NONE: Readonly<Record<UploadState, number>> = { waiting: 0, sending: 0, st
 /** The uploads of one dataset. They go on while the reader looks at other views. */
 export class Uploads {
   readonly #path: string;
+  readonly #onstored: () => void;
   readonly #onend: (hashes: readonly string[]) => void;
   #waiting: Upload[] = [];
   #stored: string[] = [];
@@ -55,10 +56,9 @@ export class Uploads {
   sending = $state.raw<readonly Upload[]>([]);
   failed = $state.raw<readonly Upload[]>([]);
 
-  /** `path`: of the dataset's data endpoint. `onend` is told what was stored when nothing is left to send, and of each hundred before. */
-  constructor(path: string, onend: (hashes: readonly string[]) => void) {
-    this.#path = path;
-    this.#onend = onend;
+  /** `path`: of the dataset's data endpoint. `onstored` is told of each file that came, `onend` of all when nothing is left to send, and of each hundred before. */
+  constructor(path: string, onstored: () => void, onend: (hashes: readonly string[]) => void) {
+    [this.#path, this.#onstored, this.#onend] = [path, onstored, onend];
   }
 
   // No derived values: they would end with the view that first asked for them, and the uploads do not.
@@ -125,7 +125,10 @@ export class Uploads {
       const form = new FormData();
       form.append('file', one.file, one.path);
       const reply = await upload<UploadReply>(`${this.#path}?auto_process=false`, form, (part) => (one.part = part), one.ending.signal);
-      if (!reply.skipped) this.#stored.push(reply.hash);
+      if (!reply.skipped) {
+        this.#stored.push(reply.hash);
+        this.#onstored();
+      }
       this.#move(one, reply.skipped ? 'known' : 'stored');
     } catch (error) {
       this.sending = this.sending.filter((other) => other !== one);
