@@ -45,6 +45,31 @@ describe('the web interface', { skip: NO_BROWSER }, () => {
   });
 });
 
+describe('the web interface of a daemon without a project', { skip: NO_BROWSER }, () => {
+  const stage = new WebStage();
+
+  it('invites to make one in each view that needs it, and goes on there', async () => {
+    const project = (): string => `${stage.daemon.core}/v1/projects/default/quickstart`;
+    await stage.open('data');
+    await stage.browser.until(`document.querySelector('main').innerText.includes('No datasets yet')`);
+    const shows: readonly (readonly [view: string, text: string])[] = [
+      ['lab', 'Ask'],
+      ['data', 'No datasets yet'],
+      ['traces', 'Traces'],
+      ['speech', 'Speech'],
+    ];
+    for (const [view, text] of shows) {
+      assert.equal((await fetch(`${project()}?purge=true`, { method: 'DELETE' })).status, 200);
+      await stage.browser.value(`(location.hash = '#/${view}', 0)`);
+      await stage.browser.until(`document.querySelector('main').innerText.includes('You have no project yet')`);
+      if (view === 'lab') await stage.inspect('lab-no-project');
+      await stage.browser.click('Begin', 'main');
+      await stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+      assert.equal((await fetch(project())).status, 200);
+    }
+  });
+});
+
 describe('the web interface of a daemon with a key', { skip: NO_BROWSER }, () => {
   const stage = new WebStage({ env: { QUERN_API_KEY: KEY } });
 
