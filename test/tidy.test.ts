@@ -236,6 +236,18 @@ describe('tidy', () => {
     }
   });
 
+  it('starts only programs that are there', () => {
+    // Compiled files stay in build when their source is gone, so that a wrong name shows itself only in a fresh clone.
+    const beside = /(?:new URL\('\.\/|join\((?:import\.meta\.dirname|dirname\(import\.meta\.filename\)), ')((?!no-such)[\w/-]+)\.js'/g;
+    const wrong = [...typescript, ...below('test')].flatMap((file) =>
+      [...text(file).matchAll(beside)]
+        .map(([, name]) => join(dirname(file), `${name}.ts`))
+        .filter((target) => !existsSync(join(ROOT, target)))
+        .map((target) => `${file} starts ${target}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
   it('has no circles of files, not even of types', () => {
     assert.deepEqual(circlesOf(new Map(typescript.map((file) => [file, ownImports(file)]))), []);
   });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { log } from '../base/log.js';
 import type { TableName } from './tables.js';
 
+const EXAMINATION = fileURLToPath(new URL('./examination-child.js', import.meta.url));
 /** A look at a large file that takes longer than this is taken as passed. */
 const EXAMINE_TIMEOUT_MS = 20_000;
 /** What can be read of a damaged file is saved within this time, or a backup takes its place. */
@@ -33,10 +34,9 @@ export function saveReadable(file: string, target: string, backup: string | unde
   return inChild(backup === undefined ? [file, target] : [file, target, backup], SAVE_TIMEOUT_MS);
 }
 
-/** Runs `examine.ts`; undefined where it did not end well. */
+/** Runs `examination-child.ts`; undefined where it did not end well. */
 async function inChild(parameters: readonly string[], timeoutMs: number): Promise<Examination | undefined> {
-  const script = join(dirname(import.meta.filename), 'examine.js');
-  const child = spawn(process.execPath, [script, ...parameters], {
+  const child = spawn(process.execPath, [EXAMINATION, ...parameters], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

@@ -2,17 +2,11 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import type { NativeSampleStream } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
-import { aac } from './adts.js';
-import { type AudioKind, type AudioReader, type FileBytes, LISTEN_RATE } from './contract.js';
+import { type FileBytes, LISTEN_RATE } from './contract.js';
 import { CHUNKS_AHEAD, type DecodeAnswer, type DecodeCall, type DecodeTask } from './decode.js';
-import { mp3 } from './mp3.js';
-import { mp4 } from './mp4.js';
-import { ogg, webm } from './packets.js';
-import { flac, listenResampler, raw, wav } from './pcm.js';
+import { listenResampler } from './pcm.js';
+import { AUDIO_READERS } from './readers.js';
 import { sniff } from './sniff.js';
-
-/** Every kind of audio that is read, and what reads it. */
-export const AUDIO_READERS = { wav, flac, mp3, ogg, webm, mp4, aac, raw } as const satisfies Record<AudioKind, AudioReader>;
 
 // A worker that decodes one audio file after another; see `decode.ts`.
 
