@@ -7,7 +7,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { EmbeddingsRequest, EmbedRequest, PullRequest } from '../../schemas/generated/universal/ollama.js';
 import { vectorsBody } from '../universal/embeddings.js';
 import { askOf, TEXTS_BYTES } from '../universal/encoders.js';
-import { ollamaAnswers } from './ollama-answers.js';
+import { ollamaChat } from './ollama-chat.js';
 import { modelIn, nanoseconds, ollamaEndpoint, stayOf, unload } from './ollama-endpoint.js';
 import { ollamaModels } from './ollama-models.js';
 
@@ -130,7 +130,7 @@ export const ollamaEndpoints: Endpoint<Runtime>[] = [
     response: 'universal/ollama#Version',
     handler: ({ version }) => ({ json: { version } }),
   }),
-  ...ollamaAnswers,
+  ...ollamaChat,
   ...ollamaModels,
   ollamaEndpoint({
     method: 'POST',

@@ -41,25 +41,41 @@ export interface Fitted {
   truncation: Truncation;
 }
 
-/** Token prices of messages, in one round trip. */
-async function countMessages(model: LanguageModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
-  const tokens = await model.countTokens(
-    messages.map((message) => message.content + (message.tool_calls?.length ? JSON.stringify(message.tool_calls) : '')),
-  );
-  return messages.map((message, index) => ({ message, tokens: (tokens[index] ?? 0) + MESSAGE_OVERHEAD }));
+/** Prepares a prompt and, where it does not fit and `autoTruncate` allows it, shortens the history. */
+export async function fitPrompt(request: FitRequest, autoTruncate: boolean, signal: AbortSignal): Promise<Fitted> {
+  const { model, messages, allocation } = request;
+  const added = leastTemplateTokens(request);
+  if (added > allocation.maxPrompt) throw contextFailure('context_length_exceeded', allocation, added, TOOLS_TOO_LONG, true);
+  let tokens = leastTokens(messages, model.info);
+  const isLeast = tokens > allocation.maxPrompt;
+  if (!isLeast) {
+    const prepared = await model.prepare(request.render([...messages]), signal);
+    if (prepared.promptTokens <= allocation.maxPrompt) return { prepared, truncation: UNTOUCHED };
+    tokens = prepared.promptTokens;
+  }
+  if (autoTruncate) return shortenToFit(request, tokens, signal);
+  throw contextFailure('context_length_exceeded', allocation, tokens, 'Shorten the messages, lower max_tokens, or raise n_ctx.', isLeast);
 }
 
-async function summariseOld(request: FitRequest, messages: PlainMessage[], signal: AbortSignal): Promise<PlainMessage[] | null> {
-  const old = summarisable(messages);
-  if (old.length === 0) return null;
-  try {
-    const summary = await summarise(request.model, old, signal, request.deterministic);
-    return summary === null ? null : withSummary(messages, old, summary);
-  } catch (error) {
-    signal.throwIfAborted();
-    log('warn', 'the older part of a conversation could not be summarised; it is dropped instead', { error });
-    return null;
-  }
+/** Fewest tokens of what is added to every history, which nothing shortens. */
+function leastTemplateTokens({ model, render }: FitRequest): number {
+  const { messages, tools } = render([]);
+  const { longestToken } = model.info;
+  const ofTools = longestToken === undefined || !tools?.length ? 0 : (JSON.stringify(tools).length * WRITTEN_SHARE) / longestToken;
+  return leastTokens(plainMessages(messages), model.info) + Math.floor(ofTools);
+}
+
+/**
+ * Makes an oversized history fit: compression, then the strategy, then shorter contents. `tokens` are those of the prompt, or fewer. Throws
+ * `Failure` with code `context_truncation_failed` when nothing helps. The messages given stay as they are.
+ */
+async function shortenToFit(request: FitRequest, tokens: number, signal: AbortSignal): Promise<Fitted> {
+  const shortening = new Shortening(request, request.messages.length, signal);
+  const reached = withinReach(request.messages, request.allocation.maxPrompt, request.strategy);
+  const compressed = compressHistory(reached);
+  const prepared = await shortening.prepare(compressed);
+  if (shortening.fits(prepared)) return shortening.result(prepared, compressed.length, 'compression');
+  return shortening.run(compressed, Math.min(prepared.promptTokens, tokens));
 }
 
 /** One history on its way to fitting. */
@@ -139,39 +155,23 @@ class Shortening {
   }
 }
 
-/**
- * Makes an oversized history fit: compression, then the strategy, then shorter contents. `tokens` are those of the prompt, or fewer. Throws
- * `Failure` with code `context_truncation_failed` when nothing helps. The messages given stay as they are.
- */
-async function shortenToFit(request: FitRequest, tokens: number, signal: AbortSignal): Promise<Fitted> {
-  const shortening = new Shortening(request, request.messages.length, signal);
-  const reached = withinReach(request.messages, request.allocation.maxPrompt, request.strategy);
-  const compressed = compressHistory(reached);
-  const prepared = await shortening.prepare(compressed);
-  if (shortening.fits(prepared)) return shortening.result(prepared, compressed.length, 'compression');
-  return shortening.run(compressed, Math.min(prepared.promptTokens, tokens));
-}
-
-/** Fewest tokens of what is added to every history, which nothing shortens. */
-function leastTemplateTokens({ model, render }: FitRequest): number {
-  const { messages, tools } = render([]);
-  const { longestToken } = model.info;
-  const ofTools = longestToken === undefined || !tools?.length ? 0 : (JSON.stringify(tools).length * WRITTEN_SHARE) / longestToken;
-  return leastTokens(plainMessages(messages), model.info) + Math.floor(ofTools);
-}
-
-/** Prepares a prompt and, where it does not fit and `autoTruncate` allows it, shortens the history. */
-export async function fitPrompt(request: FitRequest, autoTruncate: boolean, signal: AbortSignal): Promise<Fitted> {
-  const { model, messages, allocation } = request;
-  const added = leastTemplateTokens(request);
-  if (added > allocation.maxPrompt) throw contextFailure('context_length_exceeded', allocation, added, TOOLS_TOO_LONG, true);
-  let tokens = leastTokens(messages, model.info);
-  const isLeast = tokens > allocation.maxPrompt;
-  if (!isLeast) {
-    const prepared = await model.prepare(request.render([...messages]), signal);
-    if (prepared.promptTokens <= allocation.maxPrompt) return { prepared, truncation: UNTOUCHED };
-    tokens = prepared.promptTokens;
+async function summariseOld(request: FitRequest, messages: PlainMessage[], signal: AbortSignal): Promise<PlainMessage[] | null> {
+  const old = summarisable(messages);
+  if (old.length === 0) return null;
+  try {
+    const summary = await summarise(request.model, old, signal, request.deterministic);
+    return summary === null ? null : withSummary(messages, old, summary);
+  } catch (error) {
+    signal.throwIfAborted();
+    log('warn', 'the older part of a conversation could not be summarised; it is dropped instead', { error });
+    return null;
   }
-  if (autoTruncate) return shortenToFit(request, tokens, signal);
-  throw contextFailure('context_length_exceeded', allocation, tokens, 'Shorten the messages, lower max_tokens, or raise n_ctx.', isLeast);
+}
+
+/** Token prices of messages, in one round trip. */
+async function countMessages(model: LanguageModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
+  const tokens = await model.countTokens(
+    messages.map((message) => message.content + (message.tool_calls?.length ? JSON.stringify(message.tool_calls) : '')),
+  );
+  return messages.map((message, index) => ({ message, tokens: (tokens[index] ?? 0) + MESSAGE_OVERHEAD }));
 }

@@ -4,7 +4,7 @@ import { separatorOf } from '../speech/transcription/text.js';
 import type { Clock } from './clock.js';
 import type { Said, VoiceFrame } from './contract.js';
 import { Ear } from './ear.js';
-import { requiredSilence } from './endpoint.js';
+import { requiredSilence } from './end-of-utterance.js';
 import type { VoiceSettings } from './settings.js';
 
 /** What a recogniser writes for sounds that are no words. */

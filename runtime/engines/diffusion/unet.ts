@@ -3,13 +3,13 @@ import { pipelineFault, unsupported } from './pipeline-folder.js';
 import { tensorFor, valuesOf } from './tensors.js';
 import type { EncodedPrompt } from './text-encoder.js';
 
-/** What the network is told besides the sample. */
+/** The inputs of the network besides the sample. */
 export interface Condition {
   /** Without and with the prompt; the first is absent where nothing is guided. */
   readonly texts: readonly EncodedPrompt[];
   readonly guidance: number;
   /** The guidance as a vector, where the network takes it. */
-  readonly told?: Float32Array | undefined;
+  readonly guidanceInput?: Float32Array | undefined;
   /** Sizes and corner of the picture, as large pipelines are told. */
   readonly sizes: readonly number[];
   /** Further channels that some networks take with the sample, such as a mask. */
@@ -42,23 +42,23 @@ export class Unet {
     for (const name of NEEDED) if (!this.#names.has(name)) throw pipelineFault(session.file, `has no input ${name}`);
     const strange = [...this.#names].filter((name) => !KNOWN.has(name));
     if (strange.length > 0) throw unsupported(`its ${session.file} wants ${strange.slice(0, 4).join(', ')}, which nothing here gives it`);
-    const width = this.#toldWidth();
+    const width = this.#guidanceWidth();
     if (width > WIDTH_LIMIT)
       throw pipelineFault(session.file, `takes its guidance as ${width} numbers; ${WIDTH_LIMIT} at most are understood`);
   }
 
-  /** It is told how strongly to follow the prompt, and needs no second answer without the prompt. */
-  get isToldGuidance(): boolean {
+  /** It takes as an input how strongly to follow the prompt, and needs no second answer without the prompt. */
+  get takesGuidance(): boolean {
     return this.#names.has('timestep_cond');
   }
 
   /** A guidance as the network takes it; undefined where it takes none. */
   guidanceInput(guidance: number): Float32Array | undefined {
-    return this.isToldGuidance ? guidanceVector(guidance, this.#toldWidth()) : undefined;
+    return this.takesGuidance ? guidanceVector(guidance, this.#guidanceWidth()) : undefined;
   }
 
-  /** What the network sees at a timestep, guided towards the prompt (Ho and Salimans 2022). */
-  async look(sample: Float32Array, shape: LatentShape, timestep: number, condition: Condition): Promise<Float32Array> {
+  /** The output of the network at a timestep, guided towards the prompt (Ho and Salimans 2022). */
+  async predict(sample: Float32Array, shape: LatentShape, timestep: number, condition: Condition): Promise<Float32Array> {
     const { texts, guidance, apart } = condition;
     const outputs: Float32Array[] = [];
     if (apart) for (const text of texts) outputs.push(await this.#run(sample, shape, timestep, [text], condition));
@@ -79,7 +79,7 @@ export class Unet {
     condition: Condition,
   ): Promise<Float32Array> {
     const { channels, height, width } = shape;
-    const { extra, sizes, told } = condition;
+    const { extra, sizes, guidanceInput } = condition;
     const batch = texts.length;
     const one = extra ? concatFloats([sample, extra]) : sample;
     const all = channels + (extra ? extra.length / (height * width) : 0);
@@ -100,9 +100,9 @@ export class Unet {
         [batch, text.length, text.width],
         concatFloats(texts.map(({ rows }) => rows)),
       ),
-      ...(told
+      ...(guidanceInput
         ? {
-            timestep_cond: tensorFor(session, 'timestep_cond', [batch, told.length], concatFloats(texts.map(() => told))),
+            timestep_cond: tensorFor(session, 'timestep_cond', [batch, guidanceInput.length], concatFloats(texts.map(() => guidanceInput))),
           }
         : {}),
       ...(this.#names.has('text_embeds') ? { text_embeds: this.#pooled(texts) } : {}),
@@ -124,7 +124,7 @@ export class Unet {
     return values;
   }
 
-  #toldWidth(): number {
+  #guidanceWidth(): number {
     const width = this.#session.inputs.find(({ name }) => name === 'timestep_cond')?.dims[1];
     return typeof width === 'number' && width > 1 ? width : USUAL_WIDTH;
   }

@@ -9,7 +9,7 @@ import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
 import { databaseOf, embeddingOf } from '../../rag/retrieval.js';
 import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../datasets/contract.js';
-import { Filling } from './filling.js';
+import { BatchWriter } from './batch-writer.js';
 import { Stages } from './stages.js';
 
 /** The processing strategy of datasets that name none: every known format, with what most questions need. */
@@ -92,8 +92,8 @@ export class FileIngest implements Ingest {
       summary = passages.summary;
       const origin = { file: request.file, dataset: request.dataset, time: new Date() };
       const stages = this.#stagesOf(project);
-      const filling = new Filling({ passages, origin, store, embedder, stages, key: `${embedder.key} ${key}`, context });
-      return finishedOutcome(request, await filling.run(), { summary, embedder: embedder.type });
+      const writer = new BatchWriter({ passages, origin, store, embedder, stages, key: `${embedder.key} ${key}`, context });
+      return finishedOutcome(request, await writer.run(), { summary, embedder: embedder.type });
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof Failure) || PASSING.has(error.kind)) throw error;

@@ -40,10 +40,10 @@ function mergeNeighbours(messages: readonly TemplateMessage[]): readonly Templat
 
 function systemFolded(messages: readonly TemplateMessage[]): readonly TemplateMessage[] {
   const end = messages.findIndex(({ role }) => role !== 'system');
-  const told = end < 0 ? messages : messages.slice(0, end);
-  if (told.length === 0) return messages;
-  const text = told.reduce((all, { content }) => joinTexts(all, content), '');
-  const rest = messages.slice(told.length);
+  const systemMessages = end < 0 ? messages : messages.slice(0, end);
+  if (systemMessages.length === 0) return messages;
+  const text = systemMessages.reduce((all, { content }) => joinTexts(all, content), '');
+  const rest = messages.slice(systemMessages.length);
   const at = rest.findIndex(({ role }) => role === 'user');
   if (at < 0) return [{ role: 'user', content: text }, ...rest];
   return rest.map((message, index) => (index === at ? { ...message, content: joinTexts(text, message.content) } : message));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrepareRequest } from '../../../../../../runtime/engines/contracts/language.js';
-import { LoadedExport } from '../../../../../../runtime/engines/language/onnx/entry.js';
+import { LoadedExport } from '../../../../../../runtime/engines/language/onnx/loaded-export.js';
 import type { HostEvent } from '../../../../../../runtime/engines/language/wire.js';
 import { emptyDataDir } from '../../../../../support/daemon.js';
 import { type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../../../../support/models/tiny-causal/tiny-causal.js';

@@ -264,7 +264,7 @@ async function generate(runtime: Runtime, request: Request): Promise<Reply> {
 }
 
 /** Chats and single prompts as Ollama's clients ask for them. */
-export const ollamaAnswers: Endpoint<Runtime>[] = [
+export const ollamaChat: Endpoint<Runtime>[] = [
   ollamaEndpoint({
     method: 'POST',
     path: '/api/chat',

@@ -1,13 +1,10 @@
-import type { Said } from './contract.js';
 import { isBackChannel, unfinishedWords } from './languages.js';
-import type { VoiceSettings } from './settings.js';
 
 /** Whether a text sounds as if its speaker had finished. */
 export type Completeness = 'complete' | 'incomplete' | 'ambiguous';
 
 /** No more than the end of a text is looked at. */
 const LOOKED_AT = 2000;
-
 const wordsIn = (text: string): string[] => text.split(' ');
 
 /** After these words of English more is to come. */
@@ -19,36 +16,21 @@ const UNFINISHED: ReadonlySet<string> = new Set([
   ...wordsIn('um uh er ah like well so anyway basically i you we they he she it'),
   ...wordsIn('first second third one two three firstly secondly finally also another'),
 ]);
+
 const UNFINISHED_PAIRS: ReadonlySet<string> = new Set(['you know', 'i mean']);
+
 /** Words that no sentence ends with: a recogniser that puts a full stop there has heard a pause. */
 const NEVER_LAST: ReadonlySet<string> = new Set(wordsIn('the a an my your our their and but or because although unless'));
 
 const CLOSING: ReadonlySet<string> = new Set(
   wordsIn('yes no yeah yep nope okay ok sure thanks please right correct exactly absolutely definitely'),
 );
-const CLOSING_PAIRS: ReadonlySet<string> = new Set(['thank you', 'got it', 'i see']);
 
+const CLOSING_PAIRS: ReadonlySet<string> = new Set(['thank you', 'got it', 'i see']);
 const QUESTION = /\b(?:what|where|when|why|how|who|which|is it|are you|can you|do you|does it|(?:will|would|could) you)\b/;
 const COMMAND = /\b(?:stop|start|go|come|help|(?:tell|show|give|let) me|(?:make|do|try) it)\b(?!,)/;
-
-/** Words whose first letters are left out: their apostrophe opens no quotation. */
-const CLIPPED = /(?<![\p{L}\p{N}])['’](?:em|til|till|cause|bout|round|n|tis|twas|\d0s)(?![\p{L}\p{N}])/giu;
-const OPENING_SINGLE = /(?<![\p{L}\p{N}])['‘](?=[\p{L}\p{N}])/gu;
-const CLOSING_SINGLE = /(?<=[\p{L}\p{N}.,!?])['’](?![\p{L}\p{N}])/gu;
-
 const BREAKS_OFF = /(?:\.\.|…|[,:，、：])["'”’」』]?$/;
 const ENDS = /[.!?。！？]["'”’)」』]*$/;
-
-const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
-
-/** Whether a quotation has begun and not ended; the apostrophe of "don't" begins none. */
-function isQuoting(text: string): boolean {
-  if (countMatches(text, /"/g) % 2 === 1 || countMatches(text, /“/g) > countMatches(text, /”/g)) return true;
-  const plain = text.replace(CLIPPED, '');
-  // A plural's apostrophe ("the dogs' bowl") looks like an end: it must not hide a beginning, nor count as one.
-  const opened = countMatches(plain, OPENING_SINGLE);
-  return opened > 0 && opened > countMatches(plain, CLOSING_SINGLE);
-}
 
 /** Scripts whose words are not parted by spaces. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]$/u;
@@ -94,26 +76,18 @@ function isUnfinished(text: string, last: string, pair: string): boolean {
   return (UNFINISHED.has(last) && !CLOSING_PAIRS.has(pair)) || UNFINISHED_PAIRS.has(pair);
 }
 
-/** Speech shorter than this is given more time, in seconds and by so much. */
-const SHORT_S = 2;
-const SHORT_FACTOR = 1.5;
-/** Less speech than this has no words that tell whether it is complete, in seconds. */
-const TELLING_S = 0.5;
-const AMBIGUOUS_FACTOR = 1.25;
+/** Words whose first letters are left out: their apostrophe opens no quotation. */
+const CLIPPED = /(?<![\p{L}\p{N}])['’](?:em|til|till|cause|bout|round|n|tis|twas|\d0s)(?![\p{L}\p{N}])/giu;
+const OPENING_SINGLE = /(?<![\p{L}\p{N}])['‘](?=[\p{L}\p{N}])/gu;
+const CLOSING_SINGLE = /(?<=[\p{L}\p{N}.,!?])['’](?![\p{L}\p{N}])/gu;
 
-/** A pause in speech. */
-interface Pause {
-  readonly speechS: number;
-  /** What was said; absent while it is not known. */
-  readonly said: Said | undefined;
+/** Whether a quotation has begun and not ended; the apostrophe of "don't" begins none. */
+function isQuoting(text: string): boolean {
+  if (countMatches(text, /"/g) % 2 === 1 || countMatches(text, /“/g) > countMatches(text, /”/g)) return true;
+  const plain = text.replace(CLIPPED, '');
+  // A plural's apostrophe ("the dogs' bowl") looks like an end: it must not hide a beginning, nor count as one.
+  const opened = countMatches(plain, OPENING_SINGLE);
+  return opened > 0 && opened > countMatches(plain, CLOSING_SINGLE);
 }
 
-/** Seconds of silence: `least` after which the words are asked for, `most` after which the utterance is over. */
-export function requiredSilence({ speechS, said }: Pause, settings: VoiceSettings): { least: number; most: number } {
-  const { baseSilence, maxSilence, thinkingSilence } = settings;
-  const least = Math.min(maxSilence, baseSilence * (speechS < SHORT_S ? SHORT_FACTOR : 1));
-  if (said === undefined) return { least, most: maxSilence };
-  const completeness = speechS < TELLING_S ? 'complete' : completenessOf(said.text, said.language);
-  const wanted = { complete: least, ambiguous: least * AMBIGUOUS_FACTOR, incomplete: thinkingSilence }[completeness];
-  return { least, most: Math.min(maxSilence, wanted) };
-}
+const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;

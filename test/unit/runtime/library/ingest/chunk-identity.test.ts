@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chunkOf, sha256 } from '../../../../../runtime/library/ingest/filling.js';
+import { chunkOf, sha256 } from '../../../../../runtime/library/ingest/chunk-identity.js';
 import { hashOf } from '../../../../support/dataset-stage.js';
 
 const file = { path: '/nowhere/raw', name: 'a.md', hash: hashOf('the file'), mimeType: 'text/markdown', sizeBytes: 8 };
