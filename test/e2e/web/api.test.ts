@@ -40,6 +40,15 @@ describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
     await stage.browser.fill(`${within} textarea`, '{"messages": 1}');
     await stage.browser.click('Send', within);
     await stage.browser.until(`/^422/.test(document.querySelector('${within} [role=status]').innerText)`);
+    await stage.browser.fill(`${within} input`, 'elsewhere');
+    await stage.browser.value('(location.reload(), 0)');
+    await stage.browser.until(`document.querySelector('${within} textarea')?.value === '{"messages": 1}'`);
+    assert.equal(await stage.browser.value(`document.querySelector('${within} input').value`), 'elsewhere');
+    await stage.browser.click('Fill in anew', within);
+    await stage.browser.until(
+      `document.querySelector('${within} textarea').value.includes('Hello') || document.querySelector('${within} textarea').value.includes('"role"')`,
+    );
+    assert.equal(await stage.browser.value(`Object.keys(localStorage).some((name) => name.includes('draft.api'))`), false);
     await stage.browser.click('What the body may hold', within);
     await stage.browser.until(`document.querySelector('${within}').innerText.includes('temperature')`);
   });

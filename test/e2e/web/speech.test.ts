@@ -56,7 +56,14 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
       words: [' Hello', ' from', ' the', ' puppet.'],
       seconds: 1.2,
     });
+    const slowly = (uploadThroughput: number): Promise<unknown> =>
+      stage.browser.command('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+    await stage.browser.command('Network.enable');
+    await slowly(30_000);
     await stage.browser.attach('main input[type=file]', file);
+    await shows('Sending spoken.wav');
+    await stage.browser.until(`document.querySelector('main progress')?.value > 0`);
+    await slowly(-1);
     await shows('Hello from the puppet.');
     await stage.browser.click('Play from 00:00');
     // A second file while the first is listened to: that one is given up.

@@ -97,24 +97,57 @@ export function refusalOf(status: number, text: string): ApiError {
   }
 }
 
-/** Sends a form with files; `progress` is told what part of the bytes has left, 0 to 1. Browsers tell that of XMLHttpRequest alone. */
-export function upload<T>(path: string, form: FormData, progress: (part: number) => void, signal?: AbortSignal): Promise<T> {
+/** Sends a form with files, and gives the JSON answer; otherwise as `uploadForm`. */
+export async function upload<T>(path: string, form: FormData, progress: (part: number) => void, signal?: AbortSignal): Promise<T> {
+  const answer = await uploadForm(path, form, progress, signal);
+  return JSON.parse((await answer.text()) || 'null') as T;
+}
+
+/**
+ * Sends a form with files, and gives the answer as it comes; `progress` is told what part of the bytes has left, 0 to 1. Browsers tell that of XMLHttpRequest
+ * alone. Throws `ApiError` unless the answer is a success, and an `AbortError` where the signal ends it.
+ */
+export function uploadForm(path: string, form: FormData, progress: (part: number) => void, signal?: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
+    let answer!: ReadableStreamDefaultController<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>({
+      start(one) {
+        answer = one;
+      },
+      cancel: () => request.abort(),
+    });
+    const encoder = new TextEncoder();
+    let taken = 0;
+    const isGood = (): boolean => request.status >= 200 && request.status < 300;
+    const take = (): void => {
+      const text = isGood() ? request.responseText.slice(taken) : '';
+      taken += text.length;
+      if (text !== '') answer.enqueue(encoder.encode(text));
+    };
+    const fail = (error: unknown): void => {
+      reject(error);
+      answer.error(error);
+    };
     request.open('POST', path);
     for (const [name, value] of Object.entries(key.headers())) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total));
+    request.addEventListener('readystatechange', () => {
+      if (request.readyState === XMLHttpRequest.HEADERS_RECEIVED && isGood()) resolve(new Response(body, { status: request.status }));
+    });
+    request.addEventListener('progress', take);
     request.addEventListener('load', () => {
       connection.found();
       if (request.status === 401) key.refused();
-      if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText || 'null') as T);
-      else reject(refusalOf(request.status, request.responseText));
+      if (!isGood()) return fail(refusalOf(request.status, request.responseText));
+      take();
+      answer.close();
     });
     request.addEventListener('error', () => {
       connection.lost();
-      reject(new ApiError(0, 'unreachable', 'The connection broke during the upload. Nothing of this file was kept; try it again.'));
+      fail(new ApiError(0, 'unreachable', 'The connection broke during the upload. Nothing of this file was kept; try it again.'));
     });
-    request.addEventListener('abort', () => reject(new DOMException('The upload was cancelled.', 'AbortError')));
+    request.addEventListener('abort', () => fail(new DOMException('The upload was cancelled.', 'AbortError')));
     signal?.addEventListener('abort', () => request.abort());
     if (signal?.aborted) request.abort();
     else request.send(form);
