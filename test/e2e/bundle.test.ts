@@ -77,7 +77,7 @@ describe('the packed daemon', () => {
     const sources = [...reached].map((file) => readFileSync(join(BUNDLE, file), 'utf8'));
     for (const library of ['client', 'server'])
       assert.ok(
-        sources.some((source) => source.includes(`await import("@modelcontextprotocol/${library}")`)),
+        sources.some((source) => source.includes(`import("@modelcontextprotocol/${library}")`)),
         library,
       );
   });
