@@ -4,7 +4,7 @@ import { isName } from '../../runtime/config/names.js';
 import { type FetchRight, withFetchRight } from '../../runtime/models/fetch/on-use.js';
 import { withinModelPlaces } from '../../runtime/models/find/places.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { NOWHERE, projectsSeen } from '../../runtime/tenants/owners.js';
+import { NOWHERE, seenProjects } from '../../runtime/tenants/seen-projects.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -250,7 +250,7 @@ export class User implements Visitor<Runtime> {
     if (this.isAdmin) return Object.assign(Object.create(runtime) as Runtime, { conversations });
     return Object.assign(Object.create(runtime) as Runtime, tenants.of(userId), {
       conversations,
-      projects: projectsSeen(runtime.projects, (namespace) => this.sees(namespace)),
+      projects: seenProjects(runtime.projects, (namespace) => this.sees(namespace)),
     });
   }
 

@@ -12,8 +12,24 @@ import { sourcesFrame } from './passages.js';
 import type { Session } from './session.js';
 import type { TurnRecord } from './turn-record.js';
 
-/** What a stream says when the model fails before it has said anything. */
-export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';
+/** Sees a stream from inside. */
+export interface TurnWatcher {
+  part(part: CompletionPart): void;
+  /** Why the answer broke off, which the stream may keep silent about. */
+  failed(error: unknown): void;
+}
+
+/** An answer whose reader says what of it goes into the history. */
+export interface KeptByReader {
+  /** As `ChatTurn.eventId`. */
+  readonly eventId?: string | undefined;
+  /** Throws what the model throws; leaving the loop ends the generation. */
+  readonly parts: AsyncIterable<CompletionPart>;
+  /** Stores the turn with this answer; resolves when it is on disk. At most one call. */
+  keep(answer: Message): Promise<void>;
+  /** Ends the turn, whether or not it was kept. Must be called. */
+  close(): void;
+}
 
 /** An accepted turn. It is read once, as a body, as frames or in parts. */
 export interface ChatTurn {
@@ -35,49 +51,8 @@ export interface ChatTurn {
   parts(): KeptByReader;
 }
 
-/** Sees a stream from inside. */
-export interface TurnWatcher {
-  part(part: CompletionPart): void;
-  /** Why the answer broke off, which the stream may keep silent about. */
-  failed(error: unknown): void;
-}
-
-/** An answer whose reader says what of it goes into the history. */
-export interface KeptByReader {
-  /** As `ChatTurn.eventId`. */
-  readonly eventId?: string | undefined;
-  /** Throws what the model throws; leaving the loop ends the generation. */
-  readonly parts: AsyncIterable<CompletionPart>;
-  /** Stores the turn with this answer; resolves when it is on disk. At most one call. */
-  keep(answer: Message): Promise<void>;
-  /** Ends the turn, whether or not it was kept. Must be called. */
-  close(): void;
-}
-
-type Finish = Extract<CompletionPart, { type: 'finish' }>;
-
-/** An answer as the assistant's message of the history; thinking is not part of it. */
-function messageOf({ text, toolCalls }: CollectedCompletion): Message {
-  const calls = toolCalls.filter((call) => call !== undefined && isWhole(call.function.arguments));
-  if (calls.length === 0) return { role: 'assistant', content: text };
-  return { role: 'assistant', content: text.trim() === '' ? null : text, tool_calls: calls };
-}
-
-/** Whether the model has said nothing, thinking included. */
-function isEmpty({ text, reasoning, toolCalls }: CollectedCompletion): boolean {
-  return text === '' && reasoning === '' && toolCalls.length === 0;
-}
-
-/** Whether arguments are complete; those of a call that broke off would fail every later turn of the session. */
-function isWhole(text: string): boolean {
-  if (text.trim() === '') return true;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** What a turn reads. */
+type Answer = Pick<Completion, 'parts' | 'contextUsage'>;
 
 /** What `recorded` does at the ends of a turn. */
 interface TurnEnds {
@@ -91,39 +66,6 @@ interface TurnEnds {
   close(): void;
 }
 
-/**
- * Passes an answer on and reports it when it is complete; of several choices the first, whose finish then comes last. Whoever leaves early, and an
- * answer that breaks off, leave nothing behind. Throws `model_failed` when the parts end without a finish.
- */
-async function* reportingParts(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
-  const collectors: Collector[] = [];
-  let finish: Finish | undefined;
-  try {
-    for await (const part of parts) {
-      const { choice = 0 } = part;
-      collectors[choice] ??= new Collector();
-      const collector = collectors[choice];
-      collector.add(part);
-      if (part.type === 'finish' && part.reason === 'stop' && isEmpty(collector.collected) && ends.emptyText !== undefined) {
-        const text: CompletionPart = { type: 'text', text: ends.emptyText, ...(choice === 0 ? {} : { choice }) };
-        collector.add(text);
-        yield text;
-      }
-      if (part.type === 'finish' && choice === 0) finish = part;
-      else yield part;
-    }
-    if (!finish) throw new Failure('model_failed', 'The model broke off its answer without finishing it. Try again.');
-    await ends.complete(messageOf(collectors[0]!.collected));
-    const beside = ends.beside();
-    yield Object.keys(beside).length > 0 ? { ...finish, beside } : finish;
-  } finally {
-    ends.close();
-  }
-}
-
-/** What a turn reads. */
-type Answer = Pick<Completion, 'parts' | 'contextUsage'>;
-
 interface OpenTurnEnds extends Omit<TurnEnds, 'emptyText'> {
   session: Session | undefined;
   signal: AbortSignal;
@@ -132,6 +74,9 @@ interface OpenTurnEnds extends Omit<TurnEnds, 'emptyText'> {
   /** Shown to the client where it asked for them. */
   sources: Record<string, unknown>[] | undefined;
 }
+
+/** What a stream says when the model fails before it has said anything. */
+export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';
 
 /** A turn whose completion is open. */
 export class OpenTurn implements ChatTurn {
@@ -255,6 +200,61 @@ async function* untilEnd(frames: AsyncIterable<string>, record: TurnRecord, sign
     record.streamed();
   } finally {
     record.left(signal.reason);
+  }
+}
+
+type Finish = Extract<CompletionPart, { type: 'finish' }>;
+
+/**
+ * Passes an answer on and reports it when it is complete; of several choices the first, whose finish then comes last. Whoever leaves early, and an
+ * answer that breaks off, leave nothing behind. Throws `model_failed` when the parts end without a finish.
+ */
+async function* reportingParts(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
+  const collectors: Collector[] = [];
+  let finish: Finish | undefined;
+  try {
+    for await (const part of parts) {
+      const { choice = 0 } = part;
+      collectors[choice] ??= new Collector();
+      const collector = collectors[choice];
+      collector.add(part);
+      if (part.type === 'finish' && part.reason === 'stop' && isEmpty(collector.collected) && ends.emptyText !== undefined) {
+        const text: CompletionPart = { type: 'text', text: ends.emptyText, ...(choice === 0 ? {} : { choice }) };
+        collector.add(text);
+        yield text;
+      }
+      if (part.type === 'finish' && choice === 0) finish = part;
+      else yield part;
+    }
+    if (!finish) throw new Failure('model_failed', 'The model broke off its answer without finishing it. Try again.');
+    await ends.complete(messageOf(collectors[0]!.collected));
+    const beside = ends.beside();
+    yield Object.keys(beside).length > 0 ? { ...finish, beside } : finish;
+  } finally {
+    ends.close();
+  }
+}
+
+/** Whether the model has said nothing, thinking included. */
+function isEmpty({ text, reasoning, toolCalls }: CollectedCompletion): boolean {
+  return text === '' && reasoning === '' && toolCalls.length === 0;
+}
+
+/** An answer as the assistant's message of the history; thinking is not part of it. */
+function messageOf({ text, toolCalls }: CollectedCompletion): Message {
+  const calls = toolCalls.filter((call) => call !== undefined && isWhole(call.function.arguments));
+  if (calls.length === 0) return { role: 'assistant', content: text };
+  return { role: 'assistant', content: text.trim() === '' ? null : text, tool_calls: calls };
+}
+
+/** Whether arguments are complete; those of a call that broke off would fail every later turn of the session. */
+function isWhole(text: string): boolean {
+  if (text.trim() === '') return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

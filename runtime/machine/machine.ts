@@ -24,6 +24,28 @@ export interface Machine {
   readonly accelerators: readonly Accelerator[];
 }
 
+/** What a machine has, from what its kernel and drivers tell. */
+export function machineOf(reader: MachineReader): Machine {
+  const apple: Accelerator[] =
+    reader.platform === 'darwin' && reader.arch === 'arm64'
+      ? [
+          {
+            kind: 'GPU',
+            name: 'Apple GPU',
+            memoryBytes: null,
+            isUsable: true,
+            advice: 'used through Metal; it shares the memory of the machine',
+          },
+        ]
+      : [];
+  return {
+    ...processorOf(reader),
+    cores: reader.cores,
+    memoryBytes: memoryOf(reader),
+    accelerators: [...apple, ...cards(reader), ...npus(reader)],
+  };
+}
+
 /** Flags of /proc/cpuinfo (x86 and ARM) by the names that people know. */
 const FEATURES: Readonly<Record<string, string>> = {
   avx2: 'AVX2',
@@ -43,14 +65,6 @@ const INTEL = '0x8086';
 const MEBIBYTE = 1024 ** 2;
 const VULKAN_LIBRARIES = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/lib'];
 
-function memoryOf(reader: MachineReader): number {
-  // Version 2 of control groups, then version 1; "max" or an absurd number mean no limit.
-  const limits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'].map((path) =>
-    Number(reader.text(path).trim() || Number.NaN),
-  );
-  return Math.min(reader.memoryBytes, ...limits.filter((limit) => Number.isFinite(limit) && limit > 0));
-}
-
 function processorOf(reader: MachineReader): Pick<Machine, 'processor' | 'features'> {
   if (reader.platform === 'darwin') {
     const name = reader.output('sysctl', '-n', 'machdep.cpu.brand_string').trim();
@@ -66,28 +80,12 @@ function processorOf(reader: MachineReader): Pick<Machine, 'processor' | 'featur
   };
 }
 
-const hasVulkan = (reader: MachineReader): boolean =>
-  VULKAN_LIBRARIES.some((folder) => reader.names(folder).some((name) => name.startsWith('libvulkan.so')));
-
-function vulkanAdvice(reader: MachineReader, driver: string): Pick<Accelerator, 'isUsable' | 'advice'> {
-  return hasVulkan(reader)
-    ? { isUsable: true, advice: 'used through Vulkan' }
-    : { isUsable: false, advice: `install the Vulkan loader and driver (Debian: apt install libvulkan1 ${driver})` };
-}
-
-function nvidia(reader: MachineReader): Accelerator[] {
-  const told = reader.output('nvidia-smi', '--query-gpu=name,memory.total', '--format=csv,noheader,nounits').trim();
-  return told
-    .split('\n')
-    .filter(Boolean)
-    .map((row) => {
-      const [name = 'NVIDIA GPU', mebibytes = ''] = row.split(',').map((cell) => cell.trim());
-      const isUsable = hasVulkan(reader);
-      const advice = isUsable
-        ? 'used through Vulkan; a libggml-cuda.so of the same llama.cpp in QUERN_BACKENDS_DIR is faster'
-        : 'install the Vulkan loader (Debian: apt install libvulkan1), or name a folder with libggml-cuda.so in QUERN_BACKENDS_DIR';
-      return { kind: 'GPU', name, memoryBytes: Number(mebibytes) * MEBIBYTE || null, isUsable, advice };
-    });
+function memoryOf(reader: MachineReader): number {
+  // Version 2 of control groups, then version 1; "max" or an absurd number mean no limit.
+  const limits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'].map((path) =>
+    Number(reader.text(path).trim() || Number.NaN),
+  );
+  return Math.min(reader.memoryBytes, ...limits.filter((limit) => Number.isFinite(limit) && limit > 0));
 }
 
 /** Cards that the kernel shows as display devices. */
@@ -112,6 +110,30 @@ function cards(reader: MachineReader): Accelerator[] {
   return [...known, ...found];
 }
 
+function nvidia(reader: MachineReader): Accelerator[] {
+  const told = reader.output('nvidia-smi', '--query-gpu=name,memory.total', '--format=csv,noheader,nounits').trim();
+  return told
+    .split('\n')
+    .filter(Boolean)
+    .map((row) => {
+      const [name = 'NVIDIA GPU', mebibytes = ''] = row.split(',').map((cell) => cell.trim());
+      const isUsable = hasVulkan(reader);
+      const advice = isUsable
+        ? 'used through Vulkan; a libggml-cuda.so of the same llama.cpp in QUERN_BACKENDS_DIR is faster'
+        : 'install the Vulkan loader (Debian: apt install libvulkan1), or name a folder with libggml-cuda.so in QUERN_BACKENDS_DIR';
+      return { kind: 'GPU', name, memoryBytes: Number(mebibytes) * MEBIBYTE || null, isUsable, advice };
+    });
+}
+
+const hasVulkan = (reader: MachineReader): boolean =>
+  VULKAN_LIBRARIES.some((folder) => reader.names(folder).some((name) => name.startsWith('libvulkan.so')));
+
+function vulkanAdvice(reader: MachineReader, driver: string): Pick<Accelerator, 'isUsable' | 'advice'> {
+  return hasVulkan(reader)
+    ? { isUsable: true, advice: 'used through Vulkan' }
+    : { isUsable: false, advice: `install the Vulkan loader and driver (Debian: apt install libvulkan1 ${driver})` };
+}
+
 const NPU_ADVICE = {
   isUsable: false,
   advice: 'GGUF models use it where a folder in QUERN_BACKENDS_DIR has a ggml plug-in for it; the ONNX Runtime that is installed has none',
@@ -131,28 +153,6 @@ function npus(reader: MachineReader): Accelerator[] {
     found.push({ kind: 'NPU', name: 'Hailo NPU', memoryBytes: null, ...NPU_ADVICE });
   if (/qcom,(?:qcs|sc|sm)\d/.test(soc)) found.push({ kind: 'NPU', name: 'Qualcomm Hexagon NPU', memoryBytes: null, ...NPU_ADVICE });
   return found;
-}
-
-/** What a machine has, from what its kernel and drivers tell. */
-export function machineOf(reader: MachineReader): Machine {
-  const apple: Accelerator[] =
-    reader.platform === 'darwin' && reader.arch === 'arm64'
-      ? [
-          {
-            kind: 'GPU',
-            name: 'Apple GPU',
-            memoryBytes: null,
-            isUsable: true,
-            advice: 'used through Metal; it shares the memory of the machine',
-          },
-        ]
-      : [];
-  return {
-    ...processorOf(reader),
-    cores: reader.cores,
-    memoryBytes: memoryOf(reader),
-    accelerators: [...apple, ...cards(reader), ...npus(reader)],
-  };
 }
 
 /** One thing that was looked at. */

@@ -5,29 +5,6 @@ import { breathe } from '../base/loop.js';
 import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../store/store.js';
 import { appendTo, type Cells } from './cells.js';
 
-const COUNTER = 'tables';
-/** Names that tables of tenants have in the store begin with it; a client's never do, and come before. */
-export const TENANTS_FROM = '~';
-/** By what all views of one store have in common. */
-const taken = new WeakMap<Store['meta'], number>();
-
-/** A number that no table of the store ever had, taken in the transaction that makes the table. */
-export function takeOwner(store: Store, batch: Batch): number {
-  const owner = Math.max(taken.get(store.meta) ?? 0, store.meta.get(COUNTER) ?? 0) + 1;
-  taken.set(store.meta, owner);
-  batch.put('meta', COUNTER, owner);
-  return owner;
-}
-
-/** So many neighbours of about the same size become one. */
-const MERGED_TOGETHER = 64;
-/** Rows from which a segment counts as one of the second size, and above which it stays as it is. */
-const SIZES = [MERGED_TOGETHER, MERGED_TOGETHER ** 2] as const;
-/** Segments that are larger together stay as they are. */
-const MERGED_BYTES = 2 ** 20;
-/** Segments that are read at once. */
-const PAGE = 16;
-
 interface Segment {
   /** Its key. */
   first: number;
@@ -37,32 +14,15 @@ interface Segment {
   at: number | undefined;
 }
 
-const sizeOf = ({ rows }: Segment): number => SIZES.filter((least) => rows >= least).length;
+/** Segments that are read at once. */
+const PAGE = 16;
 
-function segmentRecord({ rows, columns }: Cells): SegmentRecord {
-  const packed = columns.map(({ name, kind, valid, numbers, offsets, bytes }): StoredColumn => {
-    return [name, kind, valid ?? null, numbers ? bytesOf(numbers) : null, offsets ? bytesOf(offsets) : null, bytes ?? null];
-  });
-  return { rows, columns: packed };
-}
-
-function cellsOfRecord({ rows, columns }: SegmentRecord): Cells {
-  const out = columns.map(([name, kind, valid, numbers, offsets, bytes]): ColumnValues => {
-    const values: ColumnValues = { name, kind: kind as ColumnKind };
-    if (valid) values.valid = new Uint8Array(alignedBytes(valid));
-    if (numbers) values.numbers = new Float64Array(alignedBytes(numbers));
-    if (offsets) values.offsets = new Int32Array(alignedBytes(offsets));
-    if (bytes) values.bytes = new Uint8Array(alignedBytes(bytes));
-    return values;
-  });
-  return { rows, columns: out };
-}
-
-function sizeInBytes({ columns }: Cells): number {
-  return columns.reduce((sum, { valid, numbers, offsets, bytes }) => {
-    return sum + [valid, numbers, offsets, bytes].reduce((all, array) => all + (array?.byteLength ?? 0), 16);
-  }, 0);
-}
+/** So many neighbours of about the same size become one. */
+const MERGED_TOGETHER = 64;
+/** Rows from which a segment counts as one of the second size, and above which it stays as it is. */
+const SIZES = [MERGED_TOGETHER, MERGED_TOGETHER ** 2] as const;
+/** Segments that are larger together stay as they are. */
+const MERGED_BYTES = 2 ** 20;
 
 /**
  * The rows of one native table on the disk: a segment per append, neighbours merged as they add up, so that each row is written three times at most
@@ -196,4 +156,46 @@ export class SegmentLog {
     if (frame.rows > 0) rest.splice(place < 0 ? rest.length : place, 0, merged);
     this.#segments = rest;
   }
+}
+
+function cellsOfRecord({ rows, columns }: SegmentRecord): Cells {
+  const out = columns.map(([name, kind, valid, numbers, offsets, bytes]): ColumnValues => {
+    const values: ColumnValues = { name, kind: kind as ColumnKind };
+    if (valid) values.valid = new Uint8Array(alignedBytes(valid));
+    if (numbers) values.numbers = new Float64Array(alignedBytes(numbers));
+    if (offsets) values.offsets = new Int32Array(alignedBytes(offsets));
+    if (bytes) values.bytes = new Uint8Array(alignedBytes(bytes));
+    return values;
+  });
+  return { rows, columns: out };
+}
+
+function sizeInBytes({ columns }: Cells): number {
+  return columns.reduce((sum, { valid, numbers, offsets, bytes }) => {
+    return sum + [valid, numbers, offsets, bytes].reduce((all, array) => all + (array?.byteLength ?? 0), 16);
+  }, 0);
+}
+
+function segmentRecord({ rows, columns }: Cells): SegmentRecord {
+  const packed = columns.map(({ name, kind, valid, numbers, offsets, bytes }): StoredColumn => {
+    return [name, kind, valid ?? null, numbers ? bytesOf(numbers) : null, offsets ? bytesOf(offsets) : null, bytes ?? null];
+  });
+  return { rows, columns: packed };
+}
+
+const sizeOf = ({ rows }: Segment): number => SIZES.filter((least) => rows >= least).length;
+
+/** Names that tables of tenants have in the store begin with it; a client's never do, and come before. */
+export const TENANTS_FROM = '~';
+/** By what all views of one store have in common. */
+const taken = new WeakMap<Store['meta'], number>();
+
+const COUNTER = 'tables';
+
+/** A number that no table of the store ever had, taken in the transaction that makes the table. */
+export function takeOwner(store: Store, batch: Batch): number {
+  const owner = Math.max(taken.get(store.meta) ?? 0, store.meta.get(COUNTER) ?? 0) + 1;
+  taken.set(store.meta, owner);
+  batch.put('meta', COUNTER, owner);
+  return owner;
 }

@@ -7,41 +7,6 @@ import { findProjectFile, formatOf, look, PROJECT_FILES, readProjectText } from 
 import { MAX_INLINE_CHARACTERS, parseInWorker } from '../config/yaml-worker.js';
 import { type Snapshot, stampOf, takeSnapshot } from './loaded-project.js';
 
-/** The project that answers questions about this program; its name is the one that clients of the reference system ask. */
-export const HELP_PROJECT = { namespace: 'llamafarm', name: 'project_seed' } as const;
-
-/** Whether a name is that of the help project, which nobody changes. */
-export function isHelpProject(namespace: string, name: string): boolean {
-  return namespace === HELP_PROJECT.namespace && name === HELP_PROJECT.name;
-}
-
-/** The folder of the projects that come with this program, in the same order as the folder of the others: what is in it is made anew when it is gone. */
-export function builtInRoot(dataDir: string): string {
-  return join(dataDir, 'built-in');
-}
-
-/** Throws `forbidden` (ReadOnlyProject) for a project that comes with this program. */
-export function refuseBuiltIn(namespace: string, name: string): void {
-  if (!isHelpProject(namespace, name)) return;
-  const message = `Project ${namespace}/${name} is the help that comes with Quern: it is read only. Make a project of your own in another namespace.`;
-  throw new Failure('forbidden', message, { code: 'ReadOnlyProject' });
-}
-
-/** Throws `bad_request` (ReservedNamespace) for the namespace of the help project, in any letters: nobody makes projects there. */
-export function refuseReserved(namespace: string): void {
-  if (namespace.toLowerCase() !== HELP_PROJECT.namespace) return;
-  throw new Failure('bad_request', `The namespace ${namespace} is reserved. Choose another one.`, { code: 'ReservedNamespace' });
-}
-
-/** Projects whose parsed files are kept in memory; the least recently used go first. */
-const MAX_CACHED_PROJECTS = 2000;
-
-/**
- * A file changed less than this many milliseconds before it was read may change again without its times telling, because file systems
- * keep them in ticks of up to some milliseconds; it is read again until it has settled.
- */
-const SETTLED_MS = 100;
-
 /** One project as last seen on disk. The object is replaced whenever what it would show changes. */
 export interface CachedProject {
   readonly namespace: string;
@@ -56,16 +21,8 @@ export interface CachedProject {
   isSettled: boolean;
 }
 
-/** Whether two looks at a path saw the same thing. The change time is compared too, since the modification time can be set back. */
-export function sameStats(a: Stats, b: Stats): boolean {
-  return a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size && a.ino === b.ino && a.dev === b.dev;
-}
-
-/** Whether the given stats, taken just now, can be relied on to change with the next change. A clock set back makes this false, which is safe. */
-export function hasSettled(...all: (Stats | null)[]): boolean {
-  const now = Date.now();
-  return all.every((stats) => stats === null || now - Math.max(stats.mtimeMs, stats.ctimeMs) > SETTLED_MS);
-}
+/** Projects whose parsed files are kept in memory; the least recently used go first. */
+const MAX_CACHED_PROJECTS = 2000;
 
 /** Parsed project files, revalidated by file times at each use: an edit on disk is seen by the next call, at the cost of two `stat` calls. */
 export class ProjectCache {
@@ -178,6 +135,47 @@ export class ProjectCache {
   }
 }
 
+/** The folder of the projects that come with this program, in the same order as the folder of the others: what is in it is made anew when it is gone. */
+export function builtInRoot(dataDir: string): string {
+  return join(dataDir, 'built-in');
+}
+
+/** Whether two looks at a path saw the same thing. The change time is compared too, since the modification time can be set back. */
+export function sameStats(a: Stats, b: Stats): boolean {
+  return a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size && a.ino === b.ino && a.dev === b.dev;
+}
+
+/** The project that answers questions about this program; its name is the one that clients of the reference system ask. */
+export const HELP_PROJECT = { namespace: 'llamafarm', name: 'project_seed' } as const;
+
+/** Whether a name is that of the help project, which nobody changes. */
+export function isHelpProject(namespace: string, name: string): boolean {
+  return namespace === HELP_PROJECT.namespace && name === HELP_PROJECT.name;
+}
+
+/** The failure for a project whose directory does not exist. */
+export function projectNotFound(namespace: string, name: string): Failure {
+  return new Failure('not_found', `Project ${namespace}/${name} not found: its directory does not exist.`, { code: 'ProjectNotFound' });
+}
+
+/**
+ * A file changed less than this many milliseconds before it was read may change again without its times telling, because file systems
+ * keep them in ticks of up to some milliseconds; it is read again until it has settled.
+ */
+const SETTLED_MS = 100;
+
+/** Whether the given stats, taken just now, can be relied on to change with the next change. A clock set back makes this false, which is safe. */
+export function hasSettled(...all: (Stats | null)[]): boolean {
+  const now = Date.now();
+  return all.every((stats) => stats === null || now - Math.max(stats.mtimeMs, stats.ctimeMs) > SETTLED_MS);
+}
+
+function withoutFile(namespace: string, name: string): Snapshot {
+  const looked = PROJECT_FILES.join(', ');
+  const message = `Project ${namespace}/${name}: no configuration file found in its directory (looked for ${looked}).`;
+  return { stamp: '', loaded: null, shown: null, stored: null, failure: new Failure('invalid', message, { code: 'ProjectConfigError' }) };
+}
+
 function readOrFailure(path: string, root: string, subject: string): { text: string; stats: Stats } | Failure {
   try {
     return readProjectText(path, root, subject);
@@ -187,13 +185,15 @@ function readOrFailure(path: string, root: string, subject: string): { text: str
   }
 }
 
-function withoutFile(namespace: string, name: string): Snapshot {
-  const looked = PROJECT_FILES.join(', ');
-  const message = `Project ${namespace}/${name}: no configuration file found in its directory (looked for ${looked}).`;
-  return { stamp: '', loaded: null, shown: null, stored: null, failure: new Failure('invalid', message, { code: 'ProjectConfigError' }) };
+/** Throws `forbidden` (ReadOnlyProject) for a project that comes with this program. */
+export function refuseBuiltIn(namespace: string, name: string): void {
+  if (!isHelpProject(namespace, name)) return;
+  const message = `Project ${namespace}/${name} is the help that comes with Quern: it is read only. Make a project of your own in another namespace.`;
+  throw new Failure('forbidden', message, { code: 'ReadOnlyProject' });
 }
 
-/** The failure for a project whose directory does not exist. */
-export function projectNotFound(namespace: string, name: string): Failure {
-  return new Failure('not_found', `Project ${namespace}/${name} not found: its directory does not exist.`, { code: 'ProjectNotFound' });
+/** Throws `bad_request` (ReservedNamespace) for the namespace of the help project, in any letters: nobody makes projects there. */
+export function refuseReserved(namespace: string): void {
+  if (namespace.toLowerCase() !== HELP_PROJECT.namespace) return;
+  throw new Failure('bad_request', `The namespace ${namespace} is reserved. Choose another one.`, { code: 'ReservedNamespace' });
 }

@@ -25,90 +25,16 @@ import type {
 import { LISTEN_RATE } from '../speech/decode/contract.js';
 import { transcribeBy } from '../speech/transcription/transcription.js';
 
-/** For a runtime that has no room or whose engine died. */
-const RETRIES = 1;
+/** How a runtime says that a text holds nothing that can be said. */
+const NOTHING_TO_SAY = 'NothingToSay';
 
-/** Asks universal runtimes over HTTP, in turn, and the next where one does not answer. Audio is cut here, so that no request is long. */
-export class RemoteTranscription implements SpeechInService {
-  readonly #outbound: Outbound;
-  readonly #bases: RoundRobin;
-
-  constructor(outbound: Outbound, urls: readonly string[]) {
-    this.#outbound = outbound;
-    this.#bases = new RoundRobin(urls.map(runtimeBase));
-  }
-
-  transcribe(request: TranscribeRequest | LongTranscribeRequest, signal: AbortSignal): Promise<Transcribing> {
-    const bases = sameBaseFirst(this.#bases);
-    const { model } = request;
-    return transcribeBy({ hear: (stretch, stop) => this.#hear(bases, model, stretch, stop) }, request, signal, () => {});
-  }
-
-  /** A runtime loads a model when it is asked; a moment of silence asks it. What cannot be had is told when somebody speaks. */
-  async keepTranscriber(): Promise<() => void> {
-    return () => {};
-  }
-
-  async #hear(bases: Bases, model: string, stretch: Stretch, signal: AbortSignal): Promise<Heard> {
-    const path = `/v1/audio/${stretch.translate ? 'translations' : 'transcriptions'}`;
-    const { body, type } = formOf(model, stretch);
-    const call = { path, body, model, headers: { 'content-type': type }, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES };
-    const { base, answer } = await postToOne(this.#outbound, bases, call, signal);
-    if (!isObject(answer) || typeof answer.language !== 'string' || !Array.isArray(answer.segments))
-      throw new Failure('model_failed', `${base} answered nothing usable: its transcript has no language or no segments.`, {
-        code: 'BadTranscript',
-      });
-    const { language, segments = [] } = answer as unknown as Answer;
-    return {
-      language: language!,
-      segments: segments.map(({ start, end, text, words, avg_logprob, no_speech_prob }) => ({
-        start,
-        end,
-        text,
-        meanLogProbability: avg_logprob,
-        noSpeechProbability: no_speech_prob,
-        words: words?.map((word) => ({ probability: 0, ...word })) ?? null,
-      })),
-    };
-  }
-}
-
-/** A stretch as the form that a runtime takes. */
-function formOf(model: string, { samples, language, prompt, temperature, words }: Stretch): { body: Buffer; type: string } {
-  const boundary = `quern-${randomUUID()}`;
-  const fields: [name: string, value: string][] = [
-    ['model', model],
-    ['language', language],
-    ['prompt', prompt],
-    ['temperature', String(temperature)],
-    ['response_format', 'verbose_json'],
-    ['timestamp_granularities[]', words ? 'word' : ''],
-  ];
-  const texts = fields
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
-  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="stretch.wav"\r\nContent-Type: audio/wav\r\n\r\n`;
-  const body = Buffer.concat([Buffer.from(texts.join('') + file), wavFile(samples, LISTEN_RATE), Buffer.from(`\r\n--${boundary}--\r\n`)]);
-  return { body, type: `multipart/form-data; boundary=${boundary}` };
-}
-
-/** An hour of speech in base64, and its events. */
-const RESPONSE_BYTES = 512 * 1024 * 1024;
 /** One event has a second of speech. */
 const EVENT_CHARS = 1024 * 1024;
 const ERROR_BYTES = 64 * 1024;
 const SPEECH = '/v1/audio/speech';
-/** How a runtime says that a text holds nothing that can be said. */
-const NOTHING_TO_SAY = 'NothingToSay';
 
-/** An event of a runtime's answer. */
-interface SpeechEvent {
-  readonly type: 'audio' | 'done' | 'error';
-  /** PCM of 16 bits in base64. */
-  readonly data?: string;
-  readonly words?: readonly SpokenWord[];
-  readonly detail?: string;
-}
+/** An hour of speech in base64, and its events. */
+const RESPONSE_BYTES = 512 * 1024 * 1024;
 
 /** Asks universal runtimes over HTTP, in turn, and the next where one does not answer. What they refuse is refused with their words. */
 export class RemoteSpeech implements SpeechOutService {
@@ -201,17 +127,6 @@ export class RemoteSpeech implements SpeechOutService {
 
 async function* silence(): AsyncGenerator<SpokenChunk, void, undefined> {}
 
-async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Failure> {
-  const text = await reply.text(ERROR_BYTES).catch(() => '');
-  let body: unknown = text;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // The status says enough.
-  }
-  return statusFailure(reply.status, readErrorBody(body), upstream);
-}
-
 async function* chunksOf(reply: OutboundReply, upstream: Upstream, signal: AbortSignal): AsyncGenerator<SpokenChunk, void, undefined> {
   let isDone = false;
   try {
@@ -232,6 +147,15 @@ async function* chunksOf(reply: OutboundReply, upstream: Upstream, signal: Abort
   if (!isDone) throw brokenAnswerFailure(new Failure('unavailable', 'The answer ended early.', { code: 'ConnectionLost' }), upstream);
 }
 
+/** An event of a runtime's answer. */
+interface SpeechEvent {
+  readonly type: 'audio' | 'done' | 'error';
+  /** PCM of 16 bits in base64. */
+  readonly data?: string;
+  readonly words?: readonly SpokenWord[];
+  readonly detail?: string;
+}
+
 async function* eventsOf(reply: OutboundReply, { base }: Upstream): AsyncGenerator<SpeechEvent, void, undefined> {
   const decoder = new TextDecoder();
   let text = '';
@@ -246,4 +170,82 @@ async function* eventsOf(reply: OutboundReply, { base }: Upstream): AsyncGenerat
       if (isObject(event)) yield event as unknown as SpeechEvent;
     }
   }
+}
+
+async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Failure> {
+  const text = await reply.text(ERROR_BYTES).catch(() => '');
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // The status says enough.
+  }
+  return statusFailure(reply.status, readErrorBody(body), upstream);
+}
+
+/** For a runtime that has no room or whose engine died. */
+const RETRIES = 1;
+
+/** Asks universal runtimes over HTTP, in turn, and the next where one does not answer. Audio is cut here, so that no request is long. */
+export class RemoteTranscription implements SpeechInService {
+  readonly #outbound: Outbound;
+  readonly #bases: RoundRobin;
+
+  constructor(outbound: Outbound, urls: readonly string[]) {
+    this.#outbound = outbound;
+    this.#bases = new RoundRobin(urls.map(runtimeBase));
+  }
+
+  transcribe(request: TranscribeRequest | LongTranscribeRequest, signal: AbortSignal): Promise<Transcribing> {
+    const bases = sameBaseFirst(this.#bases);
+    const { model } = request;
+    return transcribeBy({ hear: (stretch, stop) => this.#hear(bases, model, stretch, stop) }, request, signal, () => {});
+  }
+
+  /** A runtime loads a model when it is asked; a moment of silence asks it. What cannot be had is told when somebody speaks. */
+  async keepTranscriber(): Promise<() => void> {
+    return () => {};
+  }
+
+  async #hear(bases: Bases, model: string, stretch: Stretch, signal: AbortSignal): Promise<Heard> {
+    const path = `/v1/audio/${stretch.translate ? 'translations' : 'transcriptions'}`;
+    const { body, type } = formOf(model, stretch);
+    const call = { path, body, model, headers: { 'content-type': type }, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES };
+    const { base, answer } = await postToOne(this.#outbound, bases, call, signal);
+    if (!isObject(answer) || typeof answer.language !== 'string' || !Array.isArray(answer.segments))
+      throw new Failure('model_failed', `${base} answered nothing usable: its transcript has no language or no segments.`, {
+        code: 'BadTranscript',
+      });
+    const { language, segments = [] } = answer as unknown as Answer;
+    return {
+      language: language!,
+      segments: segments.map(({ start, end, text, words, avg_logprob, no_speech_prob }) => ({
+        start,
+        end,
+        text,
+        meanLogProbability: avg_logprob,
+        noSpeechProbability: no_speech_prob,
+        words: words?.map((word) => ({ probability: 0, ...word })) ?? null,
+      })),
+    };
+  }
+}
+
+/** A stretch as the form that a runtime takes. */
+function formOf(model: string, { samples, language, prompt, temperature, words }: Stretch): { body: Buffer; type: string } {
+  const boundary = `quern-${randomUUID()}`;
+  const fields: [name: string, value: string][] = [
+    ['model', model],
+    ['language', language],
+    ['prompt', prompt],
+    ['temperature', String(temperature)],
+    ['response_format', 'verbose_json'],
+    ['timestamp_granularities[]', words ? 'word' : ''],
+  ];
+  const texts = fields
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
+  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="stretch.wav"\r\nContent-Type: audio/wav\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(texts.join('') + file), wavFile(samples, LISTEN_RATE), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return { body, type: `multipart/form-data; boundary=${boundary}` };
 }

@@ -13,88 +13,8 @@ import { kokoro } from './speakers/kokoro.js';
 import { piper } from './speakers/piper.js';
 import { sherpa } from './speakers/sherpa.js';
 
-/** Models of OpenAI's that clients ask for by name: whatever of ours speaks best here answers. */
-export const OPENAI_MODELS: readonly string[] = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'];
-
-/** OpenAI's voices, each with those of ours that are nearest to it: the first that is here speaks. Those of `quern pull kokoro` stand before the eleven that are always offered. */
-const OPENAI_VOICES: Readonly<Record<string, readonly string[]>> = {
-  alloy: ['af_alloy', 'af_sarah'],
-  ash: ['am_liam', 'am_michael'],
-  ballad: ['bm_daniel', 'bm_lewis'],
-  coral: ['af_bella'],
-  echo: ['am_echo', 'am_adam'],
-  fable: ['bm_fable', 'bm_george'],
-  onyx: ['am_onyx', 'am_adam'],
-  nova: ['af_nova', 'af_heart'],
-  sage: ['bf_emma'],
-  shimmer: ['af_sky'],
-  verse: ['am_puck', 'am_michael'],
-  marin: ['bf_isabella'],
-  cedar: ['am_eric', 'bm_george'],
-};
-
-/** Whether a voice is one of OpenAI's. */
-export const isOpenaiVoice = (voice: string): boolean => Object.hasOwn(OPENAI_VOICES, voice);
-
-/** The voice of a model that speaks for one of OpenAI's: the nearest, else the model's default. Other names, and those that the model has itself, stay as they are. */
-export function ownVoice(voice: string, known: readonly Voice[]): string {
-  if (!isOpenaiVoice(voice) || known.some(({ id }) => id === voice)) return voice;
-  const nearest = OPENAI_VOICES[voice]!.find((name) => known.some(({ id }) => id === name));
-  return nearest ?? known[0]?.id ?? voice;
-}
-
-/** OpenAI's voices as listings show them, by what ours that speak for them are. */
-export function openaiVoices(model: string, known: readonly Voice[]): Voice[] {
-  return Object.keys(OPENAI_VOICES).map((id) => {
-    const own = known.find((voice) => voice.id === ownVoice(id, known));
-    const what = /\((.+)\)$/.exec(own?.name ?? '')?.[1];
-    const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
-    return { id, name: what === undefined ? name : `${name} (${what})`, language: own?.language ?? 'en-US', model };
-  });
-}
-
 /** Everything that speaks, the default first. */
 export const SPEAKERS: readonly Speaker[] = [kokoro, piper, sherpa, flite, espeak];
-
-/** A model that speaks, and who answers to it. */
-interface Answering {
-  readonly speaker: Speaker;
-  /** The model as the speaker knows it. */
-  readonly model: string;
-}
-
-/** Who answers to a model's name, or to one of OpenAI's. Throws `not_found` that names those who are there and the pull. */
-async function speakerOf(named: string, places: ModelPlaces): Promise<Answering> {
-  const model = OPENAI_MODELS.includes(named) ? SPEAKERS[0]!.model : named;
-  const byName = SPEAKERS.find((one) => one.model === model);
-  if (byName) return { speaker: byName, model };
-  const files = (await findRepositoryHere(model, places))?.files ?? [];
-  const speaker = SPEAKERS.find((one) => one.answers(model, files));
-  if (speaker) return { speaker, model };
-  throw modelMissing(model, {
-    why: `no model of that name speaks here; there are ${SPEAKERS.map((one) => one.model).join(', ')}`,
-    remedies: isAbsolute(model) ? ['check the path'] : ['name one of them', `${howToFetch('kokoro')} for the best voices`],
-  });
-}
-
-/** The voices of a model, or of all that are here with OpenAI's at the end. Throws `not_found` for an unknown model. */
-export async function voicesOf(named: string | undefined, places: ModelPlaces): Promise<readonly Voice[]> {
-  if (named === undefined) {
-    const [usual, ...others] = await Promise.all(SPEAKERS.map((speaker) => speaker.voices(speaker.model, places)));
-    return [usual!, ...others, openaiVoices(OPENAI_MODELS[0]!, usual!)].flat();
-  }
-  const { speaker, model } = await speakerOf(named, places);
-  const voices = await speaker.voices(model, places);
-  return OPENAI_MODELS.includes(named) ? openaiVoices(named, voices) : voices;
-}
-
-/** Who speaks when a model is asked for, in the voice that is named or its default. Throws `not_found` for either, with the remedy. */
-export async function findVoice(named: string, voice: string | undefined, places: ModelPlaces): Promise<FoundVoice> {
-  const { speaker, model } = await speakerOf(named, places);
-  if (voice !== undefined && !isOpenaiVoice(voice)) return speaker.find(model, voice, places);
-  const known = await speaker.voices(model, places);
-  return speaker.find(model, voice === undefined ? (known[0]?.id ?? '') : ownVoice(voice, known), places);
-}
 
 /** Speaks with the engines of this machine. */
 export class LocalSpeech implements SpeechOutService {
@@ -125,20 +45,84 @@ export class LocalSpeech implements SpeechOutService {
   }
 }
 
-/** Loads who speaks, where it is not loaded. */
-function holdVoice(models: Models, found: FoundVoice, signal: AbortSignal): Promise<Held<VoiceModel>> {
-  const { engine, key, name, files, sizeBytes, notes } = found;
-  return models.hold(
-    {
-      key,
-      ...(files.folder === null ? {} : { source: `${files.folder}/${files.graph}` }),
-      type: 'tts',
-      name,
-      sizeBytes,
-      load: (circuit, stop) => VoiceClient.load({ engine, name, files, notes, circuit }, stop),
-    },
-    signal,
-  );
+/** Models of OpenAI's that clients ask for by name: whatever of ours speaks best here answers. */
+export const OPENAI_MODELS: readonly string[] = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'];
+
+/** The voices of a model, or of all that are here with OpenAI's at the end. Throws `not_found` for an unknown model. */
+export async function voicesOf(named: string | undefined, places: ModelPlaces): Promise<readonly Voice[]> {
+  if (named === undefined) {
+    const [usual, ...others] = await Promise.all(SPEAKERS.map((speaker) => speaker.voices(speaker.model, places)));
+    return [usual!, ...others, openaiVoices(OPENAI_MODELS[0]!, usual!)].flat();
+  }
+  const { speaker, model } = await speakerOf(named, places);
+  const voices = await speaker.voices(model, places);
+  return OPENAI_MODELS.includes(named) ? openaiVoices(named, voices) : voices;
+}
+
+/** OpenAI's voices, each with those of ours that are nearest to it: the first that is here speaks. Those of `quern pull kokoro` stand before the eleven that are always offered. */
+const OPENAI_VOICES: Readonly<Record<string, readonly string[]>> = {
+  alloy: ['af_alloy', 'af_sarah'],
+  ash: ['am_liam', 'am_michael'],
+  ballad: ['bm_daniel', 'bm_lewis'],
+  coral: ['af_bella'],
+  echo: ['am_echo', 'am_adam'],
+  fable: ['bm_fable', 'bm_george'],
+  onyx: ['am_onyx', 'am_adam'],
+  nova: ['af_nova', 'af_heart'],
+  sage: ['bf_emma'],
+  shimmer: ['af_sky'],
+  verse: ['am_puck', 'am_michael'],
+  marin: ['bf_isabella'],
+  cedar: ['am_eric', 'bm_george'],
+};
+
+/** OpenAI's voices as listings show them, by what ours that speak for them are. */
+export function openaiVoices(model: string, known: readonly Voice[]): Voice[] {
+  return Object.keys(OPENAI_VOICES).map((id) => {
+    const own = known.find((voice) => voice.id === ownVoice(id, known));
+    const what = /\((.+)\)$/.exec(own?.name ?? '')?.[1];
+    const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+    return { id, name: what === undefined ? name : `${name} (${what})`, language: own?.language ?? 'en-US', model };
+  });
+}
+
+/** The voice of a model that speaks for one of OpenAI's: the nearest, else the model's default. Other names, and those that the model has itself, stay as they are. */
+export function ownVoice(voice: string, known: readonly Voice[]): string {
+  if (!isOpenaiVoice(voice) || known.some(({ id }) => id === voice)) return voice;
+  const nearest = OPENAI_VOICES[voice]!.find((name) => known.some(({ id }) => id === name));
+  return nearest ?? known[0]?.id ?? voice;
+}
+
+/** Whether a voice is one of OpenAI's. */
+export const isOpenaiVoice = (voice: string): boolean => Object.hasOwn(OPENAI_VOICES, voice);
+
+/** A model that speaks, and who answers to it. */
+interface Answering {
+  readonly speaker: Speaker;
+  /** The model as the speaker knows it. */
+  readonly model: string;
+}
+
+/** Who answers to a model's name, or to one of OpenAI's. Throws `not_found` that names those who are there and the pull. */
+async function speakerOf(named: string, places: ModelPlaces): Promise<Answering> {
+  const model = OPENAI_MODELS.includes(named) ? SPEAKERS[0]!.model : named;
+  const byName = SPEAKERS.find((one) => one.model === model);
+  if (byName) return { speaker: byName, model };
+  const files = (await findRepositoryHere(model, places))?.files ?? [];
+  const speaker = SPEAKERS.find((one) => one.answers(model, files));
+  if (speaker) return { speaker, model };
+  throw modelMissing(model, {
+    why: `no model of that name speaks here; there are ${SPEAKERS.map((one) => one.model).join(', ')}`,
+    remedies: isAbsolute(model) ? ['check the path'] : ['name one of them', `${howToFetch('kokoro')} for the best voices`],
+  });
+}
+
+/** Who speaks when a model is asked for, in the voice that is named or its default. Throws `not_found` for either, with the remedy. */
+export async function findVoice(named: string, voice: string | undefined, places: ModelPlaces): Promise<FoundVoice> {
+  const { speaker, model } = await speakerOf(named, places);
+  if (voice !== undefined && !isOpenaiVoice(voice)) return speaker.find(model, voice, places);
+  const known = await speaker.voices(model, places);
+  return speaker.find(model, voice === undefined ? (known[0]?.id ?? '') : ownVoice(voice, known), places);
 }
 
 async function* chunksOf(
@@ -171,4 +155,20 @@ async function* chunksOf(
     leaving.abort();
     held.release();
   }
+}
+
+/** Loads who speaks, where it is not loaded. */
+function holdVoice(models: Models, found: FoundVoice, signal: AbortSignal): Promise<Held<VoiceModel>> {
+  const { engine, key, name, files, sizeBytes, notes } = found;
+  return models.hold(
+    {
+      key,
+      ...(files.folder === null ? {} : { source: `${files.folder}/${files.graph}` }),
+      type: 'tts',
+      name,
+      sizeBytes,
+      load: (circuit, stop) => VoiceClient.load({ engine, name, files, notes, circuit }, stop),
+    },
+    signal,
+  );
 }

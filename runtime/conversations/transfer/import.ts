@@ -18,6 +18,24 @@ import {
 } from '../records.js';
 import { type Incoming, type IncomingConversation, readConversation } from './formats.js';
 
+/** What an import works with. */
+export interface ImportParts {
+  readonly records: ConversationRecords;
+  readonly place: Place;
+  readonly signal: AbortSignal;
+  /** Parses JSON without holding the event loop. Throws `invalid`. */
+  parse(bytes: Buffer): Promise<unknown>;
+  addressOf(conversation: string, file: string): string;
+}
+
+/** One file at a time: a conversation of it may take much memory. */
+const importGate = new Gate('imports of conversations', 1, 16);
+
+/** Takes the conversations of a file in, one after the other; what cannot be taken is told, and the others come. Throws `busy`, and what the store throws. */
+export function importConversations(parts: ImportParts, pieces: AsyncIterable<Uint8Array>): Promise<ImportReply> {
+  return importGate.run(parts.signal, () => takeAllIn(parts, pieces));
+}
+
 /** A longer value is passed over. */
 const VALUE_BYTES = 192 * 1024 * 1024;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -25,6 +43,30 @@ const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 const LIST = 0x5b;
+
+/** Reasons that an answer tells; more values are counted only. */
+const MOST_SKIPPED = 1_000;
+const MIB = 1024 * 1024;
+
+async function takeAllIn(parts: ImportParts, pieces: AsyncIterable<Uint8Array>): Promise<ImportReply> {
+  const { records, place, signal } = parts;
+  const reply: ImportReply = { imported: 0, skipped: [] };
+  let room = CONVERSATIONS_LIMIT - (await records.count(place, false)) - (await records.count(place, true));
+  for await (const { number, bytes } of splitValues(pieces)) {
+    signal.throwIfAborted();
+    try {
+      if (bytes === undefined) throw new Failure('invalid', `it has more than ${VALUE_BYTES / MIB} MiB`);
+      if (room <= 0) throw new Failure('conflict', `a project has at most ${CONVERSATIONS_LIMIT} conversations`);
+      await takeIn(parts, await readConversation(await parts.parse(bytes)));
+      room -= 1;
+      reply.imported += 1;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status >= 500) throw error;
+      if (reply.skipped.length < MOST_SKIPPED) reply.skipped.push({ place: number, reason: error.message });
+    }
+  }
+  return reply;
+}
 
 /** One value of a file; without bytes where it is too long. */
 export interface SplitValue {
@@ -120,49 +162,8 @@ class Splitter {
   }
 }
 
-/** Reasons that an answer tells; more values are counted only. */
-const MOST_SKIPPED = 1_000;
-const MIB = 1024 * 1024;
 /** Of messages, before they are written. */
 const BATCH_CHARACTERS = 1024 * 1024;
-
-/** What an import works with. */
-export interface ImportParts {
-  readonly records: ConversationRecords;
-  readonly place: Place;
-  readonly signal: AbortSignal;
-  /** Parses JSON without holding the event loop. Throws `invalid`. */
-  parse(bytes: Buffer): Promise<unknown>;
-  addressOf(conversation: string, file: string): string;
-}
-
-/** One file at a time: a conversation of it may take much memory. */
-const importGate = new Gate('imports of conversations', 1, 16);
-
-/** Takes the conversations of a file in, one after the other; what cannot be taken is told, and the others come. Throws `busy`, and what the store throws. */
-export function importConversations(parts: ImportParts, pieces: AsyncIterable<Uint8Array>): Promise<ImportReply> {
-  return importGate.run(parts.signal, () => takeAllIn(parts, pieces));
-}
-
-async function takeAllIn(parts: ImportParts, pieces: AsyncIterable<Uint8Array>): Promise<ImportReply> {
-  const { records, place, signal } = parts;
-  const reply: ImportReply = { imported: 0, skipped: [] };
-  let room = CONVERSATIONS_LIMIT - (await records.count(place, false)) - (await records.count(place, true));
-  for await (const { number, bytes } of splitValues(pieces)) {
-    signal.throwIfAborted();
-    try {
-      if (bytes === undefined) throw new Failure('invalid', `it has more than ${VALUE_BYTES / MIB} MiB`);
-      if (room <= 0) throw new Failure('conflict', `a project has at most ${CONVERSATIONS_LIMIT} conversations`);
-      await takeIn(parts, await readConversation(await parts.parse(bytes)));
-      room -= 1;
-      reply.imported += 1;
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status >= 500) throw error;
-      if (reply.skipped.length < MOST_SKIPPED) reply.skipped.push({ place: number, reason: error.message });
-    }
-  }
-  return reply;
-}
 
 async function takeIn({ records, place, addressOf }: ImportParts, given: IncomingConversation): Promise<void> {
   if (given.messages.length > MESSAGES_LIMIT)

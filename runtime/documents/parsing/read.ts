@@ -57,88 +57,21 @@ export interface ReadAnswer {
   readonly options: Metadata;
 }
 
-/** What a parse host answers when it has written a passage file. */
-export interface WriteAnswer {
-  readonly summary: Summary;
-  readonly extractorFailures: readonly string[];
-}
-
-const HTML_START = /^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b/i;
-
-/** The parser that reads the content whatever the name says. */
-function actualParser(signature: Signature, bytes: Uint8Array, file: SourceFile): Candidate['parser'] {
-  if (signature.kind === 'format') return PARSERS.find((parser) => parser.id === signature.parser)!;
-  const named = parserFor(
-    { ...file, name: '' },
-    PARSERS.filter((parser) => parser.readsText),
-  );
-  const isHtml = HTML_START.test(Buffer.from(bytes.subarray(0, 1024)).toString('latin1'));
-  return PARSERS.find((parser) => parser.id === (isHtml ? 'html' : (named?.id ?? 'text')))!;
-}
-
-/** Replaces a candidate that does not read what the file is. */
-function correctCandidate(
-  asked: Candidate,
-  all: readonly Candidate[],
-  request: ReadRequest,
-  signature: Signature,
-  bytes: Uint8Array,
-): Candidate {
-  const fits = signature.kind === 'format' ? asked.parser.id === signature.parser : asked.parser.readsText === true;
-  if (fits) return asked;
-  const parser = actualParser(signature, bytes, request.file);
-  const configured = all.find((one) => one.parser === parser);
-  if (configured) return configured;
-  if (asked.auto) return autoCandidate(parser, asked.auto, request.overrides);
-  const type = typeOf(parser);
-  return { parser, type, options: effectiveConfig({ type }, request.overrides) };
-}
-
-async function parseFile(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
-  const { file, strategy, overrides, limits } = request;
-  const bytes = await bytesOf(file);
-  const signature = await signatureOf(file, bytes);
-  if (signature.kind === 'unread') throw unreadFormat(file, signature.label, signature.remedy);
-  const candidates = candidatesFor(file, strategy, overrides);
-  let first: unknown;
-  for (const asked of candidates) {
-    const candidate = correctCandidate(asked, candidates, request, signature, bytes);
-    try {
-      const document = await candidate.parser.parse({ ...file, bytes }, candidate.options, limits);
-      const label = signature.kind === 'format' ? signature.label : 'text';
-      const warning = `${file.name} is ${label}, not what its name says; it was read as that.`;
-      return {
-        candidate,
-        document: candidate.parser === asked.parser ? document : { ...document, warnings: [warning, ...document.warnings] },
-      };
-    } catch (error) {
-      first ??= error;
-    }
-  }
-  throw first;
-}
-
-async function parseSource(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
-  const { file, strategy, overrides, limits } = request;
-  if (file.bytes || !(await stat(file.path)).isDirectory()) {
-    refuseHugeFile(file, limits);
-    return parseFile(request);
-  }
-  const candidate = folderCandidate(file.name, strategy, overrides);
-  return { candidate, document: await candidate.parser.parse(file, candidate.options, limits) };
-}
-
-/** No file is larger than an archive may unpack to: it is in memory as a whole while it is read. */
-function refuseHugeFile(file: SourceFile, limits: ParseLimits): void {
-  if (file.bytes || file.sizeBytes <= limits.unpackedBytes) return;
-  const mebibytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
-  throw new Failure(
-    'invalid',
-    `${file.name} has ${mebibytes(file.sizeBytes)} MiB; at most ${mebibytes(limits.unpackedBytes)} MiB are read.`,
-    {
-      code: 'too_much_text',
-    },
-  );
+/** Reads, cuts and enriches one file, in this process. Throws `Failure('invalid')` with the reason. */
+export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
+  const { candidate, document, enrichment, spans, passages } = await openDocument(request);
+  const complete = [...passages(answeredCount(spans, request.most))];
+  return {
+    parser: candidate.type,
+    text: complete.length === spans.length ? document.text : document.text.slice(0, complete.at(-1)?.end),
+    passages: complete,
+    totals: totalsOf(spans),
+    metadata: document.metadata,
+    warnings: document.warnings,
+    extractors: enrichment.applied,
+    extractorFailures: enrichment.failures,
+    options: candidate.options,
+  };
 }
 
 /** A file that was read and cut: its passages are completed one by one, as they are asked for. */
@@ -176,21 +109,87 @@ async function openDocument(request: ReadRequest): Promise<OpenedDocument> {
   };
 }
 
-/** Reads, cuts and enriches one file, in this process. Throws `Failure('invalid')` with the reason. */
-export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
-  const { candidate, document, enrichment, spans, passages } = await openDocument(request);
-  const complete = [...passages(answeredCount(spans, request.most))];
-  return {
-    parser: candidate.type,
-    text: complete.length === spans.length ? document.text : document.text.slice(0, complete.at(-1)?.end),
-    passages: complete,
-    totals: totalsOf(spans),
-    metadata: document.metadata,
-    warnings: document.warnings,
-    extractors: enrichment.applied,
-    extractorFailures: enrichment.failures,
-    options: candidate.options,
-  };
+async function parseSource(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
+  const { file, strategy, overrides, limits } = request;
+  if (file.bytes || !(await stat(file.path)).isDirectory()) {
+    refuseHugeFile(file, limits);
+    return parseFile(request);
+  }
+  const candidate = folderCandidate(file.name, strategy, overrides);
+  return { candidate, document: await candidate.parser.parse(file, candidate.options, limits) };
+}
+
+/** No file is larger than an archive may unpack to: it is in memory as a whole while it is read. */
+function refuseHugeFile(file: SourceFile, limits: ParseLimits): void {
+  if (file.bytes || file.sizeBytes <= limits.unpackedBytes) return;
+  const mebibytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
+  throw new Failure(
+    'invalid',
+    `${file.name} has ${mebibytes(file.sizeBytes)} MiB; at most ${mebibytes(limits.unpackedBytes)} MiB are read.`,
+    {
+      code: 'too_much_text',
+    },
+  );
+}
+
+async function parseFile(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
+  const { file, strategy, overrides, limits } = request;
+  const bytes = await bytesOf(file);
+  const signature = await signatureOf(file, bytes);
+  if (signature.kind === 'unread') throw unreadFormat(file, signature.label, signature.remedy);
+  const candidates = candidatesFor(file, strategy, overrides);
+  let first: unknown;
+  for (const asked of candidates) {
+    const candidate = correctCandidate(asked, candidates, request, signature, bytes);
+    try {
+      const document = await candidate.parser.parse({ ...file, bytes }, candidate.options, limits);
+      const label = signature.kind === 'format' ? signature.label : 'text';
+      const warning = `${file.name} is ${label}, not what its name says; it was read as that.`;
+      return {
+        candidate,
+        document: candidate.parser === asked.parser ? document : { ...document, warnings: [warning, ...document.warnings] },
+      };
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+/** Replaces a candidate that does not read what the file is. */
+function correctCandidate(
+  asked: Candidate,
+  all: readonly Candidate[],
+  request: ReadRequest,
+  signature: Signature,
+  bytes: Uint8Array,
+): Candidate {
+  const fits = signature.kind === 'format' ? asked.parser.id === signature.parser : asked.parser.readsText === true;
+  if (fits) return asked;
+  const parser = actualParser(signature, bytes, request.file);
+  const configured = all.find((one) => one.parser === parser);
+  if (configured) return configured;
+  if (asked.auto) return autoCandidate(parser, asked.auto, request.overrides);
+  const type = typeOf(parser);
+  return { parser, type, options: effectiveConfig({ type }, request.overrides) };
+}
+
+const HTML_START = /^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b/i;
+
+/** The parser that reads the content whatever the name says. */
+function actualParser(signature: Signature, bytes: Uint8Array, file: SourceFile): Candidate['parser'] {
+  if (signature.kind === 'format') return PARSERS.find((parser) => parser.id === signature.parser)!;
+  const named = parserFor(
+    { ...file, name: '' },
+    PARSERS.filter((parser) => parser.readsText),
+  );
+  const isHtml = HTML_START.test(Buffer.from(bytes.subarray(0, 1024)).toString('latin1'));
+  return PARSERS.find((parser) => parser.id === (isHtml ? 'html' : (named?.id ?? 'text')))!;
+}
+
+function withPreviewOptions(candidate: Candidate, preview: PreviewOptions): Candidate {
+  const given = Object.fromEntries(Object.entries(preview).filter(([, value]) => value !== undefined && value !== null));
+  return { ...candidate, options: effectiveConfig({ type: candidate.type, config: candidate.options }, { [candidate.type]: given }) };
 }
 
 /** How many passages an answer has; at least one. */
@@ -215,6 +214,12 @@ function totalsOf(spans: readonly PassageSpan[]): PassageTotals {
   return { passages: spans.length, characters, overlap };
 }
 
+/** What a parse host answers when it has written a passage file. */
+export interface WriteAnswer {
+  readonly summary: Summary;
+  readonly extractorFailures: readonly string[];
+}
+
 /** The same into a passage file at `path`, so that nothing large goes from process to process. */
 export async function writeFile(request: ReadRequest, path: string): Promise<WriteAnswer> {
   const { candidate, document, enrichment, spans, passages } = await openDocument(request);
@@ -236,9 +241,4 @@ export async function writeFile(request: ReadRequest, path: string): Promise<Wri
     await writer.discard();
     throw error;
   }
-}
-
-function withPreviewOptions(candidate: Candidate, preview: PreviewOptions): Candidate {
-  const given = Object.fromEntries(Object.entries(preview).filter(([, value]) => value !== undefined && value !== null));
-  return { ...candidate, options: effectiveConfig({ type: candidate.type, config: candidate.options }, { [candidate.type]: given }) };
 }

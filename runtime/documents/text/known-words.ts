@@ -15,14 +15,14 @@ export interface WordFacts {
 /** What is known of each of the words of a text. */
 export const wordFactsOf = rememberLatest((text: string): readonly WordFacts[] => wordsOf(text).map((word) => lookUpWord(word.text)));
 
+const known = new Map<string, WordFacts>();
+
 /** Words that are remembered, and the longest of them. */
 const MOST_WORDS = 2 ** 15;
 const WORD_UNITS = 64;
 const LETTER = /\p{L}/u;
 const UPPER = /^\p{Lu}[\p{Lu}\p{N}]*$/u;
 const NUMBER = /^\p{N}/u;
-
-const known = new Map<string, WordFacts>();
 
 /** Looks a word up; texts repeat their words, so that most are looked at once. */
 function lookUpWord(word: string): WordFacts {
@@ -43,6 +43,32 @@ function lookUpWord(word: string): WordFacts {
   return made;
 }
 
+/** Longest word that is looked at: longer ones are no words. */
+const SYLLABLE_UNITS = 64;
+
+/**
+ * Syllables of one word, at least 1. English spelling rules for Latin letters: groups of vowels, less silent endings, plus vowels that
+ * meet without joining; vowel letters for Cyrillic and Greek; one per character for Han and kana.
+ */
+export function syllablesOf(word: string): number {
+  const plain = word.slice(0, SYLLABLE_UNITS).toLowerCase();
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(plain)) return [...plain].length;
+  const others = plain.match(/[аеёиоуыэюяєіїαεηιουωάέήίόύώ]/gu);
+  if (others) return others.length;
+  const latin = plain
+    .normalize('NFC')
+    .replace(/[éè](?=s?$)/, 'a')
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '');
+  // Parts of a compound are words of their own; what follows an apostrophe is not.
+  return (
+    latin
+      .split(/[-_]/)
+      .map((part) => part.replace(/['’].*$/, '').replace(/[^a-z]/g, ''))
+      .reduce((sum, part) => sum + (part === '' ? 0 : englishSyllables(part)), 0) || 1
+  );
+}
+
 /** Words that spelling misleads about. */
 const IRREGULAR: Readonly<Record<string, number>> = {
   area: 3, areas: 3, being: 2, business: 2, businesses: 3, colonel: 2, create: 2, created: 3, creates: 2, doesn: 2, every: 2, everyone: 3,
@@ -50,7 +76,9 @@ const IRREGULAR: Readonly<Record<string, number>> = {
   recipe: 3, recipes: 3, apostrophe: 4, catastrophe: 4, simile: 3, science: 2, sciences: 3, something: 2, sometimes: 2, somewhere: 2,
   someone: 2, therefore: 2, wednesday: 2, chocolate: 2, different: 3, interest: 3, several: 3, hour: 1, hours: 1, our: 1, quiet: 2, diet: 2,
   queue: 1, queues: 1, forever: 3, whatever: 3, whenever: 3, heaven: 2, aged: 1, wicked: 2,
-}; // biome-ignore format: a dense table
+};
+
+ // biome-ignore format: a dense table
 
 const SILENT = [
   /[^aeiouyl]e$/, // make, but not table
@@ -78,8 +106,6 @@ const APART = [
 ];
 /** Where `ia` is one vowel after all: social, brilliant, familiar. */
 const TOGETHER = /[cts]ia[ln]|lliant|iliar/;
-/** Longest word that is looked at: longer ones are no words. */
-const SYLLABLE_UNITS = 64;
 
 function englishSyllables(word: string): number {
   const known = Object.hasOwn(IRREGULAR, word) ? IRREGULAR[word] : undefined;
@@ -89,27 +115,4 @@ function englishSyllables(word: string): number {
   for (const pattern of APART) if (pattern.test(word)) count += 1;
   if (TOGETHER.test(word)) count -= 1;
   return Math.max(count, 1);
-}
-
-/**
- * Syllables of one word, at least 1. English spelling rules for Latin letters: groups of vowels, less silent endings, plus vowels that
- * meet without joining; vowel letters for Cyrillic and Greek; one per character for Han and kana.
- */
-export function syllablesOf(word: string): number {
-  const plain = word.slice(0, SYLLABLE_UNITS).toLowerCase();
-  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(plain)) return [...plain].length;
-  const others = plain.match(/[аеёиоуыэюяєіїαεηιουωάέήίόύώ]/gu);
-  if (others) return others.length;
-  const latin = plain
-    .normalize('NFC')
-    .replace(/[éè](?=s?$)/, 'a')
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '');
-  // Parts of a compound are words of their own; what follows an apostrophe is not.
-  return (
-    latin
-      .split(/[-_]/)
-      .map((part) => part.replace(/['’].*$/, '').replace(/[^a-z]/g, ''))
-      .reduce((sum, part) => sum + (part === '' ? 0 : englishSyllables(part)), 0) || 1
-  );
 }

@@ -4,20 +4,39 @@ import { join } from 'node:path';
 import { LISTEN_RATE } from '../contracts/transcribing.js';
 import { BLOCK, badModel, fromFloats, toFloats, type Variable, withVariables } from './ctranslate2.js';
 
-const MAGIC = 0x67676d6c;
-/** In the head of a file: the large tensors are 16-bit floats, or Q8_0 in its second version. */
-const FILE_TYPES = { f16: 1, q8_0: 2007 } as const;
-/** ggml's numbers of types. */
-const TENSOR_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const;
-/** The token that ends a text, and with it the words that a file lists, for English only and for many languages. */
-const ENGLISH_VOCABULARY = 51_864;
-const ENGLISH_WORDS = 50_256;
-const MULTILINGUAL_WORDS = 50_257;
-const LAYER_LIMIT = 64;
-const HEAD_WIDTH = 64;
-const VOCABULARY_BYTES = 32 * 1024 * 1024;
-/** Values that are converted at a time. */
-const STRETCH = 256 * 1024;
+/** What was made. */
+export interface Converted {
+  readonly sizeBytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/**
+ * Writes a Whisper model in CTranslate2 form (a folder with `model.bin` and its vocabulary, such as one of faster-whisper) as one file in ggml
+ * form: its large tensors as Q8_0, where their width allows. Less than 10 MB are in memory at a time. Throws `invalid` that names what is wrong.
+ */
+export function convertModel(folder: string, to: string, signal: AbortSignal): Promise<Converted> {
+  return withVariables(join(folder, 'model.bin'), async (file, variables) => {
+    const plan = new Plan(variables);
+    const out = await open(to, 'w');
+    const hash = createHash('sha256');
+    let sizeBytes = 0;
+    const write = async (bytes: Buffer): Promise<void> => {
+      signal.throwIfAborted();
+      hash.update(bytes);
+      sizeBytes += bytes.length;
+      await out.writeFile(bytes);
+    };
+    try {
+      for await (const bytes of head(file, variables, plan, folder)) await write(bytes);
+      for (const copy of plan.copies) for await (const bytes of tensor(file, variables, copy)) await write(bytes);
+      await out.sync();
+    } finally {
+      await out.close();
+    }
+    return { sizeBytes, sha256: hash.digest('hex') };
+  });
+}
 
 type Form = 'f32' | 'f16' | 'q8_0';
 
@@ -32,44 +51,13 @@ interface Copy {
   readonly rows: number;
 }
 
-/** What was made. */
-export interface Converted {
-  readonly sizeBytes: number;
-  /** Hex. */
-  readonly sha256: string;
-}
-
-/** The bytes behind the characters in which byte-level vocabularies are written: printable ones stand for themselves, the others follow from U+0100 on. */
-function byteOfCharacter(): Map<string, number> {
-  const own = (byte: number): boolean => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-  let next = 256;
-  return new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(own(byte) ? byte : next++), byte] as const));
-}
-
-/** The words of a model's vocabulary in the order of their numbers, as bytes. */
-async function readWords(folder: string, count: number): Promise<Buffer[]> {
-  const found = ['vocabulary.txt', 'vocabulary.json'].map(async (name) => {
-    const path = join(folder, name);
-    const size = await stat(path).then(
-      (facts) => facts.size,
-      () => 0,
-    );
-    if (size === 0) return undefined;
-    if (size > VOCABULARY_BYTES) throw badModel(`${name} beside it has ${size} bytes; at most ${VOCABULARY_BYTES} are read`);
-    const text = await readFile(path, 'utf8');
-    return name.endsWith('.txt') ? text.replace(/\n$/, '').split('\n') : (JSON.parse(text) as unknown);
-  });
-  const words = (await Promise.all(found)).find((one) => one !== undefined);
-  if (!Array.isArray(words) || words.length < count || !words.every((word) => typeof word === 'string'))
-    throw badModel(`beside it a vocabulary.txt or vocabulary.json with at least ${count} words is needed`);
-  const bytes = byteOfCharacter();
-  return words.slice(0, count).map((word: string, at) => {
-    const codes = [...word].map((character) => bytes.get(character));
-    if (codes.some((code) => code === undefined))
-      throw badModel(`word ${at} of its vocabulary, ${JSON.stringify(word)}, is not byte-level`);
-    return Buffer.from(codes as number[]);
-  });
-}
+/** The token that ends a text, and with it the words that a file lists, for English only and for many languages. */
+const ENGLISH_VOCABULARY = 51_864;
+const ENGLISH_WORDS = 50_256;
+const MULTILINGUAL_WORDS = 50_257;
+const LAYER_LIMIT = 64;
+const HEAD_WIDTH = 64;
+const VOCABULARY_BYTES = 32 * 1024 * 1024;
 
 /** What the old file's variables become in the new one. */
 class Plan {
@@ -175,22 +163,9 @@ class Plan {
   }
 }
 
-async function bytesOf(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  for (let at = 0; at < length; ) {
-    const { bytesRead } = await file.read(bytes, at, length - at, offset + at);
-    if (bytesRead === 0) throw badModel('it became shorter while it was read');
-    at += bytesRead;
-  }
-  return bytes;
-}
-
-/** A number that CTranslate2 keeps as a variable without a shape. */
-async function scalar(file: FileHandle, variables: ReadonlyMap<string, Variable>, name: string): Promise<number | undefined> {
-  const variable = variables.get(name);
-  if (!variable || variable.shape.length > 0 || !['i8', 'i16', 'i32'].includes(variable.type)) return undefined;
-  return (await bytesOf(file, variable.offset, variable.valueBytes)).readIntLE(0, variable.valueBytes);
-}
+const MAGIC = 0x67676d6c;
+/** In the head of a file: the large tensors are 16-bit floats, or Q8_0 in its second version. */
+const FILE_TYPES = { f16: 1, q8_0: 2007 } as const;
 
 async function* head(file: FileHandle, variables: ReadonlyMap<string, Variable>, plan: Plan, folder: string): AsyncGenerator<Buffer> {
   const { vocabulary, width, mels, form } = plan;
@@ -207,62 +182,57 @@ async function* head(file: FileHandle, variables: ReadonlyMap<string, Variable>,
   yield Buffer.concat(words.flatMap((word) => [Buffer.from(Int32Array.of(word.length).buffer), word]));
 }
 
-async function* tensor(file: FileHandle, variables: ReadonlyMap<string, Variable>, copy: Copy): AsyncGenerator<Buffer> {
-  const { name, variable, form, shape, firstRow, rows } = copy;
-  yield Buffer.from(Int32Array.of(shape.length, Buffer.byteLength(name), TENSOR_TYPES[form], ...shape).buffer);
-  yield Buffer.from(name);
-  const width = variable.shape.slice(1).reduce((product, length) => product * length, 1);
-  const type = variable.type as 'f32' | 'f16' | 'bf16' | 'i8';
-  const scale = type === 'i8' ? variables.get(`${variable.name}_scale`)! : undefined;
-  const atOnce = Math.max(1, Math.floor(STRETCH / width));
-  for (let row = 0; row < rows; row += atOnce) {
-    const count = Math.min(atOnce, rows - row);
-    const from = firstRow + row;
-    const rowBytes = width * variable.valueBytes;
-    const bytes = await bytesOf(file, variable.offset + from * rowBytes, count * rowBytes);
-    const scales = scale && toFloats(await bytesOf(file, scale.offset + from * 4, count * 4), 'f32', 1);
-    yield fromFloats(toFloats(bytes, type, width, scales), form);
-  }
+/** A number that CTranslate2 keeps as a variable without a shape. */
+async function scalar(file: FileHandle, variables: ReadonlyMap<string, Variable>, name: string): Promise<number | undefined> {
+  const variable = variables.get(name);
+  if (!variable || variable.shape.length > 0 || !['i8', 'i16', 'i32'].includes(variable.type)) return undefined;
+  return (await bytesOf(file, variable.offset, variable.valueBytes)).readIntLE(0, variable.valueBytes);
 }
 
-/**
- * Writes a Whisper model in CTranslate2 form (a folder with `model.bin` and its vocabulary, such as one of faster-whisper) as one file in ggml
- * form: its large tensors as Q8_0, where their width allows. Less than 10 MB are in memory at a time. Throws `invalid` that names what is wrong.
- */
-export function convertModel(folder: string, to: string, signal: AbortSignal): Promise<Converted> {
-  return withVariables(join(folder, 'model.bin'), async (file, variables) => {
-    const plan = new Plan(variables);
-    const out = await open(to, 'w');
-    const hash = createHash('sha256');
-    let sizeBytes = 0;
-    const write = async (bytes: Buffer): Promise<void> => {
-      signal.throwIfAborted();
-      hash.update(bytes);
-      sizeBytes += bytes.length;
-      await out.writeFile(bytes);
-    };
-    try {
-      for await (const bytes of head(file, variables, plan, folder)) await write(bytes);
-      for (const copy of plan.copies) for await (const bytes of tensor(file, variables, copy)) await write(bytes);
-      await out.sync();
-    } finally {
-      await out.close();
-    }
-    return { sizeBytes, sha256: hash.digest('hex') };
+async function bytesOf(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  for (let at = 0; at < length; ) {
+    const { bytesRead } = await file.read(bytes, at, length - at, offset + at);
+    if (bytesRead === 0) throw badModel('it became shorter while it was read');
+    at += bytesRead;
+  }
+  return bytes;
+}
+
+/** The words of a model's vocabulary in the order of their numbers, as bytes. */
+async function readWords(folder: string, count: number): Promise<Buffer[]> {
+  const found = ['vocabulary.txt', 'vocabulary.json'].map(async (name) => {
+    const path = join(folder, name);
+    const size = await stat(path).then(
+      (facts) => facts.size,
+      () => 0,
+    );
+    if (size === 0) return undefined;
+    if (size > VOCABULARY_BYTES) throw badModel(`${name} beside it has ${size} bytes; at most ${VOCABULARY_BYTES} are read`);
+    const text = await readFile(path, 'utf8');
+    return name.endsWith('.txt') ? text.replace(/\n$/, '').split('\n') : (JSON.parse(text) as unknown);
   });
+  const words = (await Promise.all(found)).find((one) => one !== undefined);
+  if (!Array.isArray(words) || words.length < count || !words.every((word) => typeof word === 'string'))
+    throw badModel(`beside it a vocabulary.txt or vocabulary.json with at least ${count} words is needed`);
+  const bytes = byteOfCharacter();
+  return words.slice(0, count).map((word: string, at) => {
+    const codes = [...word].map((character) => bytes.get(character));
+    if (codes.some((code) => code === undefined))
+      throw badModel(`word ${at} of its vocabulary, ${JSON.stringify(word)}, is not byte-level`);
+    return Buffer.from(codes as number[]);
+  });
+}
+
+/** The bytes behind the characters in which byte-level vocabularies are written: printable ones stand for themselves, the others follow from U+0100 on. */
+function byteOfCharacter(): Map<string, number> {
+  const own = (byte: number): boolean => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+  let next = 256;
+  return new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(own(byte) ? byte : next++), byte] as const));
 }
 
 /** Frequencies of its spectrum: half of 400 samples, and the constant. */
 const FREQUENCIES = 201;
-
-/** The mel scale of Slaney's Auditory Toolbox (1998): linear to 1 kHz, logarithmic above. */
-const LINEAR_HZ = 200 / 3;
-
-const BREAK_HZ = 1000;
-
-const BREAK_MEL = BREAK_HZ / LINEAR_HZ;
-
-const STEP = Math.log(6.4) / 27;
 
 /** Triangular filters from 0 to 8 kHz, each of area 1: `count` rows of 201 weights. */
 export function melFilters(count: number): Float32Array {
@@ -281,6 +251,37 @@ export function melFilters(count: number): Float32Array {
   return filters;
 }
 
-const melOf = (hz: number): number => (hz < BREAK_HZ ? hz / LINEAR_HZ : BREAK_MEL + Math.log(hz / BREAK_HZ) / STEP);
+const BREAK_HZ = 1000;
 
+/** The mel scale of Slaney's Auditory Toolbox (1998): linear to 1 kHz, logarithmic above. */
+const LINEAR_HZ = 200 / 3;
+
+const BREAK_MEL = BREAK_HZ / LINEAR_HZ;
+const STEP = Math.log(6.4) / 27;
+
+const melOf = (hz: number): number => (hz < BREAK_HZ ? hz / LINEAR_HZ : BREAK_MEL + Math.log(hz / BREAK_HZ) / STEP);
 const hzOf = (mel: number): number => (mel < BREAK_MEL ? mel * LINEAR_HZ : BREAK_HZ * Math.exp(STEP * (mel - BREAK_MEL)));
+
+/** ggml's numbers of types. */
+const TENSOR_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const;
+
+/** Values that are converted at a time. */
+const STRETCH = 256 * 1024;
+
+async function* tensor(file: FileHandle, variables: ReadonlyMap<string, Variable>, copy: Copy): AsyncGenerator<Buffer> {
+  const { name, variable, form, shape, firstRow, rows } = copy;
+  yield Buffer.from(Int32Array.of(shape.length, Buffer.byteLength(name), TENSOR_TYPES[form], ...shape).buffer);
+  yield Buffer.from(name);
+  const width = variable.shape.slice(1).reduce((product, length) => product * length, 1);
+  const type = variable.type as 'f32' | 'f16' | 'bf16' | 'i8';
+  const scale = type === 'i8' ? variables.get(`${variable.name}_scale`)! : undefined;
+  const atOnce = Math.max(1, Math.floor(STRETCH / width));
+  for (let row = 0; row < rows; row += atOnce) {
+    const count = Math.min(atOnce, rows - row);
+    const from = firstRow + row;
+    const rowBytes = width * variable.valueBytes;
+    const bytes = await bytesOf(file, variable.offset + from * rowBytes, count * rowBytes);
+    const scales = scale && toFloats(await bytesOf(file, scale.offset + from * 4, count * 4), 'f32', 1);
+    yield fromFloats(toFloats(bytes, type, width, scales), form);
+  }
+}

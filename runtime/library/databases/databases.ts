@@ -14,66 +14,6 @@ import type { OpenedStores } from '../../rag/opened-stores.js';
 import { databaseOf, defaultOf } from '../../rag/retrieval.js';
 import { DEFAULT_COLLECTION } from '../../rag/stores/options.js';
 
-const configWithoutSecrets = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
-
-/** A database as lists show it. */
-function summaryOf(database: Database, isDefault: boolean): DatabaseSummary {
-  const embeddings = database.embedding_strategies ?? [];
-  const retrievals = database.retrieval_strategies ?? [];
-  const embedding = defaultOf(embeddings, database.default_embedding_strategy);
-  const retrieval = defaultOf(retrievals, database.default_retrieval_strategy);
-  return {
-    name: database.name,
-    type: database.type,
-    is_default: isDefault,
-    embedding_strategies: embeddings.map((one) => ({
-      name: one.name,
-      type: one.type,
-      priority: one.priority ?? 0,
-      is_default: one === embedding,
-    })),
-    retrieval_strategies: retrievals.map((one) => ({ name: one.name, type: one.type, is_default: one === retrieval })),
-  };
-}
-
-/** A database with everything that is configured of it, but for secrets, which come as `***`. */
-function detailOf(config: ProjectConfig, database: Database): DatabaseDetail {
-  const embeddings = database.embedding_strategies ?? [];
-  const retrievals = database.retrieval_strategies ?? [];
-  const retrieval = defaultOf(retrievals, database.default_retrieval_strategy);
-  return {
-    name: database.name,
-    type: database.type,
-    config: configWithoutSecrets(database.config),
-    embedding_strategies: embeddings.map((one) => ({
-      name: one.name,
-      type: one.type,
-      config: configWithoutSecrets(one.config),
-      priority: one.priority ?? 0,
-    })),
-    retrieval_strategies: retrievals.map((one) => ({
-      name: one.name,
-      type: one.type,
-      config: configWithoutSecrets(one.config),
-      default: one === retrieval,
-    })),
-    default_embedding_strategy: defaultOf(embeddings, database.default_embedding_strategy)?.name ?? null,
-    default_retrieval_strategy: retrieval?.name ?? null,
-    dependent_datasets: datasetsUsing(config, database.name),
-  };
-}
-
-/** Names of the datasets that use a database. */
-function datasetsUsing(config: ProjectConfig, database: string): string[] {
-  return (config.datasets ?? []).filter((dataset) => dataset.database === database).map(({ name }) => name);
-}
-
-/** The lists of a database, each with the fields that name its default and a component. */
-const KINDS = [
-  { list: 'embedding_strategies', fallback: 'default_embedding_strategy', reference: 'embedding_strategy', word: 'embedding' },
-  { list: 'retrieval_strategies', fallback: 'default_retrieval_strategy', reference: 'retrieval_strategy', word: 'retrieval' },
-] as const;
-
 /** A database that was removed. */
 export interface RemovedDatabase {
   readonly detail: DatabaseDetail;
@@ -164,27 +104,68 @@ export class Databases {
   }
 }
 
-/** What stays of a database whose store could not be removed. */
-function leftBehindOf(database: Database, cause: unknown): string {
-  const reason = cause instanceof Failure ? cause.message.replace(/\.$/, '') : 'see the log';
-  const { host, collection_name: collection = DEFAULT_COLLECTION } = database.config ?? {};
-  if (typeof host !== 'string') return `What the store of database '${database.name}' holds stays on this machine: ${reason}.`;
-  const at = `The collection ${JSON.stringify(collection)} on ${withoutHostSecrets(host)}`;
-  return `${at}, where database '${database.name}' kept its chunks, could not be removed: ${reason}. Remove it there if nothing else uses it.`;
+function notConfigured(): Failure {
+  return new Failure('bad_request', 'RAG not configured for this project. Add a rag section to the project file.', {
+    code: 'RagNotConfigured',
+  });
+}
+
+/** A database as lists show it. */
+function summaryOf(database: Database, isDefault: boolean): DatabaseSummary {
+  const embeddings = database.embedding_strategies ?? [];
+  const retrievals = database.retrieval_strategies ?? [];
+  const embedding = defaultOf(embeddings, database.default_embedding_strategy);
+  const retrieval = defaultOf(retrievals, database.default_retrieval_strategy);
+  return {
+    name: database.name,
+    type: database.type,
+    is_default: isDefault,
+    embedding_strategies: embeddings.map((one) => ({
+      name: one.name,
+      type: one.type,
+      priority: one.priority ?? 0,
+      is_default: one === embedding,
+    })),
+    retrieval_strategies: retrievals.map((one) => ({ name: one.name, type: one.type, is_default: one === retrieval })),
+  };
 }
 
 function isDefault(config: ProjectConfig, name: string): boolean {
   return name === defaultOf(config.rag?.databases ?? [], config.rag?.default_database)?.name;
 }
 
-function refuseDependants(config: ProjectConfig, name: string): void {
-  const datasets = datasetsUsing(config, name);
-  if (datasets.length === 0) return;
-  throw new Failure(
-    'conflict',
-    `Database '${name}' cannot be deleted: ${datasets.length} dataset(s) depend on it (${datasets.join(', ')}). Delete or reassign them first.`,
-    { code: 'DatabaseInUse' },
-  );
+/** A database with everything that is configured of it, but for secrets, which come as `***`. */
+function detailOf(config: ProjectConfig, database: Database): DatabaseDetail {
+  const embeddings = database.embedding_strategies ?? [];
+  const retrievals = database.retrieval_strategies ?? [];
+  const retrieval = defaultOf(retrievals, database.default_retrieval_strategy);
+  return {
+    name: database.name,
+    type: database.type,
+    config: configWithoutSecrets(database.config),
+    embedding_strategies: embeddings.map((one) => ({
+      name: one.name,
+      type: one.type,
+      config: configWithoutSecrets(one.config),
+      priority: one.priority ?? 0,
+    })),
+    retrieval_strategies: retrievals.map((one) => ({
+      name: one.name,
+      type: one.type,
+      config: configWithoutSecrets(one.config),
+      default: one === retrieval,
+    })),
+    default_embedding_strategy: defaultOf(embeddings, database.default_embedding_strategy)?.name ?? null,
+    default_retrieval_strategy: retrieval?.name ?? null,
+    dependent_datasets: datasetsUsing(config, database.name),
+  };
+}
+
+const configWithoutSecrets = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
+
+/** Names of the datasets that use a database. */
+function datasetsUsing(config: ProjectConfig, database: string): string[] {
+  return (config.datasets ?? []).filter((dataset) => dataset.database === database).map(({ name }) => name);
 }
 
 function rawRag(raw: JsonObject): JsonObject {
@@ -192,25 +173,15 @@ function rawRag(raw: JsonObject): JsonObject {
   throw notConfigured();
 }
 
-function notConfigured(): Failure {
-  return new Failure('bad_request', 'RAG not configured for this project. Add a rag section to the project file.', {
-    code: 'RagNotConfigured',
-  });
-}
-
 function rawDatabases(rag: JsonObject): unknown[] {
   return Array.isArray(rag.databases) ? rag.databases : [];
 }
 
-/** Throws `bad_request` for an entry that no project file may hold. */
-function checkEntry(name: string, entry: unknown): void {
-  try {
-    checkTree(entry, MAX_SENT_MEMBERS);
-  } catch (cause) {
-    if (!(cause instanceof Unparsable)) throw cause;
-    throw invalidDatabase(name, cause.message);
-  }
-}
+/** The lists of a database, each with the fields that name its default and a component. */
+const KINDS = [
+  { list: 'embedding_strategies', fallback: 'default_embedding_strategy', reference: 'embedding_strategy', word: 'embedding' },
+  { list: 'retrieval_strategies', fallback: 'default_retrieval_strategy', reference: 'retrieval_strategy', word: 'retrieval' },
+] as const;
 
 /** The entry of a new database, with its references resolved. */
 function newEntry(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
@@ -235,6 +206,39 @@ function newEntry(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
       throw invalidDatabase(wanted.name, `No ${word} strategy provided or resolved`);
   }
   return checkSchema(entry);
+}
+
+/** Throws `bad_request` for an entry that no project file may hold. */
+function checkEntry(name: string, entry: unknown): void {
+  try {
+    checkTree(entry, MAX_SENT_MEMBERS);
+  } catch (cause) {
+    if (!(cause instanceof Unparsable)) throw cause;
+    throw invalidDatabase(name, cause.message);
+  }
+}
+
+function invalidDatabase(name: string, reason: string, cause?: unknown): Failure {
+  return new Failure('bad_request', `Invalid database configuration of '${name}': ${reason}.`, { code: 'InvalidDatabase', cause });
+}
+
+/** The entry itself, if it can be a database. */
+function checkSchema(entry: JsonObject): JsonObject {
+  const copy = structuredClone(entry);
+  try {
+    check<Database>('config/rag#Database', copy, 'body');
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    throw invalidDatabase(String(entry.name), failure.message, failure);
+  }
+  for (const { list, fallback } of KINDS) {
+    const known = (copy[list] as JsonObject[]).map((one) => String(one.name));
+    const named = copy[fallback];
+    if (typeof named === 'string' && !known.includes(named)) {
+      throw invalidDatabase(String(entry.name), `${fallback} '${named}' is not one of its strategies (${known.join(', ')})`);
+    }
+  }
+  return entry;
 }
 
 /** A database entry of the file with a change applied; a list that changes takes the place of a reference, and a secret shown as `***` stays. */
@@ -266,25 +270,21 @@ function changedEntry(entry: JsonObject, current: Database, change: DatabaseUpda
   return next;
 }
 
-/** The entry itself, if it can be a database. */
-function checkSchema(entry: JsonObject): JsonObject {
-  const copy = structuredClone(entry);
-  try {
-    check<Database>('config/rag#Database', copy, 'body');
-  } catch (failure) {
-    if (!(failure instanceof Failure)) throw failure;
-    throw invalidDatabase(String(entry.name), failure.message, failure);
-  }
-  for (const { list, fallback } of KINDS) {
-    const known = (copy[list] as JsonObject[]).map((one) => String(one.name));
-    const named = copy[fallback];
-    if (typeof named === 'string' && !known.includes(named)) {
-      throw invalidDatabase(String(entry.name), `${fallback} '${named}' is not one of its strategies (${known.join(', ')})`);
-    }
-  }
-  return entry;
+function refuseDependants(config: ProjectConfig, name: string): void {
+  const datasets = datasetsUsing(config, name);
+  if (datasets.length === 0) return;
+  throw new Failure(
+    'conflict',
+    `Database '${name}' cannot be deleted: ${datasets.length} dataset(s) depend on it (${datasets.join(', ')}). Delete or reassign them first.`,
+    { code: 'DatabaseInUse' },
+  );
 }
 
-function invalidDatabase(name: string, reason: string, cause?: unknown): Failure {
-  return new Failure('bad_request', `Invalid database configuration of '${name}': ${reason}.`, { code: 'InvalidDatabase', cause });
+/** What stays of a database whose store could not be removed. */
+function leftBehindOf(database: Database, cause: unknown): string {
+  const reason = cause instanceof Failure ? cause.message.replace(/\.$/, '') : 'see the log';
+  const { host, collection_name: collection = DEFAULT_COLLECTION } = database.config ?? {};
+  if (typeof host !== 'string') return `What the store of database '${database.name}' holds stays on this machine: ${reason}.`;
+  const at = `The collection ${JSON.stringify(collection)} on ${withoutHostSecrets(host)}`;
+  return `${at}, where database '${database.name}' kept its chunks, could not be removed: ${reason}. Remove it there if nothing else uses it.`;
 }

@@ -4,7 +4,8 @@ import { log } from '../../base/log.js';
 import { collect } from '../../completions/collect.js';
 import type { Provider } from '../../providers/contract.js';
 import type { MemoryRecord } from '../contract.js';
-import { clausesOf, SPEAKER, type Statement, wordStem } from '../extraction/statement.js';
+import { clausesOf } from '../extraction/clauses.js';
+import { SPEAKER, type Statement, wordStem } from '../extraction/statement.js';
 import type { ReadByModel } from './batch.js';
 
 /** Characters of the messages that the model reads at once, of one of them, and tokens of its answer. */

@@ -1,6 +1,7 @@
 import { apart, scan } from '../../documents/extractors/dates/contract.js';
 import { RELATIVE_DATES } from '../../documents/extractors/dates/spoken.js';
-import { type Clause, clausesOf, SPEAKER, type Statement } from './statement.js';
+import { type Clause, clausesOf } from './clauses.js';
+import { SPEAKER, type Statement } from './statement.js';
 
 /** Who says a text, and when. */
 export interface Utterance {

@@ -9,6 +9,10 @@ import { fileFailure, flushDirectory, writeFlushed } from '../../config/atomic-w
 import { placeFile } from '../place-file.js';
 import type { ListedClassifier } from './contract.js';
 
+const HEAD = 'head.bin';
+const LABELS = 'labels.txt';
+const CARD = 'metadata.json';
+
 /** What is known of a classifier besides its numbers. */
 export interface ClassifierCard {
   /** As it was asked for, or the usual one. */
@@ -31,71 +35,10 @@ export interface HeldClassifier {
   readonly card: ClassifierCard;
 }
 
-const FORMAT = 1;
-
-/** The failure of a classifier whose files are not what was saved. */
-function damagedClassifier(name: string, why: string, cause?: unknown): Failure {
-  return new Failure('model_failed', `The classifier "${name}" is damaged: ${why}. Fit it again, or delete it.`, {
-    code: 'DamagedModel',
-    cause,
-  });
-}
-
-function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
-}
-
-/** Ties the numbers of a classifier to its labels and to what made its embeddings: a number of 64 bits. */
-function generationOf({ embedder, dimensions, labels, vocabulary }: ClassifierCard): bigint {
-  const facts = [embedder, dimensions, labels];
-  return BigInt(`0x${digest(vocabulary === undefined ? facts : [...facts, vocabulary]).slice(0, 16)}`);
-}
-
-/** `labels.txt`: one label a line. */
-function labelsText(labels: readonly string[]): string {
-  return `${labels.join('\n')}\n`;
-}
-
-/** `metadata.json`, with a checksum over all of it. */
-function cardText({ embedder, dimensions, probe, vocabulary, labels, samples, description }: ClassifierCard): string {
-  const facts = { format: FORMAT, embedder, dimensions, probe, vocabulary, labels, samples, description: description ?? null };
-  return `${JSON.stringify({ ...facts, checksum: digest(facts) }, null, 2)}\n`;
-}
-
-/** Reads both texts back. Throws `model_failed` where a byte of them has changed. */
-function readCard(name: string, card: string, labels: string): ClassifierCard {
-  let read: unknown;
-  try {
-    read = JSON.parse(card);
-  } catch (error) {
-    throw damagedClassifier(name, 'its metadata.json is no JSON', error);
-  }
-  if (!isObject(read)) throw damagedClassifier(name, 'its metadata.json is no object');
-  const { checksum, ...facts } = read;
-  if (checksum !== digest(facts)) throw damagedClassifier(name, 'its metadata.json is not what was saved');
-  const { format, description, ...rest } = facts as unknown as ClassifierCard & { format: unknown; description: string | null };
-  if (format !== FORMAT) throw damagedClassifier(name, `its format is ${String(format)}, this is format ${FORMAT}`);
-  if (labels !== labelsText(rest.labels)) throw damagedClassifier(name, 'its labels.txt is not what was saved');
-  return description === null ? rest : { ...rest, description };
-}
-
-const HEAD = 'head.bin';
-const LABELS = 'labels.txt';
-const CARD = 'metadata.json';
 /** Beginnings of names that no classifier can have: being written; being replaced; being removed. */
 const FRESH = '.new-';
 const FORMER = '.old-';
 const GONE = '.gone-';
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'ENOENT';
-
-/** Native code says which of its files it could not write: that is for the log. */
-function saveFailure(cause: unknown, name: string): unknown {
-  const doing = `save the classifier "${name}"`;
-  if (!(cause instanceof Failure)) return fileFailure(cause, doing);
-  if (cause.kind === 'disk_full') return fileFailure(Object.assign(new Error(cause.message, { cause }), { code: 'ENOSPC' }), doing);
-  return new Failure(cause.kind, `Could not ${doing}: a file cannot be written; the log says why. Nothing was changed.`, { cause });
-}
 
 /** Classifiers on disk: a directory each, with `labels.txt`, `metadata.json` and the checksummed numbers in `head.bin`. */
 export class ClassifierFolder {
@@ -249,4 +192,62 @@ export class ClassifierFolder {
     if (await stat(this.path(name)).catch(() => undefined)) return;
     await rename(join(this.folder, FORMER + name), this.path(name)).catch(() => undefined);
   }
+}
+
+/** Ties the numbers of a classifier to its labels and to what made its embeddings: a number of 64 bits. */
+function generationOf({ embedder, dimensions, labels, vocabulary }: ClassifierCard): bigint {
+  const facts = [embedder, dimensions, labels];
+  return BigInt(`0x${digest(vocabulary === undefined ? facts : [...facts, vocabulary]).slice(0, 16)}`);
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+/** `labels.txt`: one label a line. */
+function labelsText(labels: readonly string[]): string {
+  return `${labels.join('\n')}\n`;
+}
+
+const FORMAT = 1;
+
+/** `metadata.json`, with a checksum over all of it. */
+function cardText({ embedder, dimensions, probe, vocabulary, labels, samples, description }: ClassifierCard): string {
+  const facts = { format: FORMAT, embedder, dimensions, probe, vocabulary, labels, samples, description: description ?? null };
+  return `${JSON.stringify({ ...facts, checksum: digest(facts) }, null, 2)}\n`;
+}
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'ENOENT';
+
+/** Native code says which of its files it could not write: that is for the log. */
+function saveFailure(cause: unknown, name: string): unknown {
+  const doing = `save the classifier "${name}"`;
+  if (!(cause instanceof Failure)) return fileFailure(cause, doing);
+  if (cause.kind === 'disk_full') return fileFailure(Object.assign(new Error(cause.message, { cause }), { code: 'ENOSPC' }), doing);
+  return new Failure(cause.kind, `Could not ${doing}: a file cannot be written; the log says why. Nothing was changed.`, { cause });
+}
+
+/** Reads both texts back. Throws `model_failed` where a byte of them has changed. */
+function readCard(name: string, card: string, labels: string): ClassifierCard {
+  let read: unknown;
+  try {
+    read = JSON.parse(card);
+  } catch (error) {
+    throw damagedClassifier(name, 'its metadata.json is no JSON', error);
+  }
+  if (!isObject(read)) throw damagedClassifier(name, 'its metadata.json is no object');
+  const { checksum, ...facts } = read;
+  if (checksum !== digest(facts)) throw damagedClassifier(name, 'its metadata.json is not what was saved');
+  const { format, description, ...rest } = facts as unknown as ClassifierCard & { format: unknown; description: string | null };
+  if (format !== FORMAT) throw damagedClassifier(name, `its format is ${String(format)}, this is format ${FORMAT}`);
+  if (labels !== labelsText(rest.labels)) throw damagedClassifier(name, 'its labels.txt is not what was saved');
+  return description === null ? rest : { ...rest, description };
+}
+
+/** The failure of a classifier whose files are not what was saved. */
+function damagedClassifier(name: string, why: string, cause?: unknown): Failure {
+  return new Failure('model_failed', `The classifier "${name}" is damaged: ${why}. Fit it again, or delete it.`, {
+    code: 'DamagedModel',
+    cause,
+  });
 }

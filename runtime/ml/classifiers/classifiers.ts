@@ -15,14 +15,6 @@ import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClass
 import { checkProbe, chooseEmbedder, type Embedder, embedInParts, learnedEmbedder, probeOf } from './embedder.js';
 import { checkText, type Learnable, MAX_CELLS, sortExamples } from './examples.js';
 
-/** Threads of one fit: the others answer meanwhile. */
-const THREADS = Math.max(1, Math.min(8, Math.floor(availableParallelism() / 2)));
-
-/** Classifiers in memory; the one that was not used for longest gives way and is read again when it is wanted. */
-export const CLASSIFIERS_IN_MEMORY = 64;
-/** Numbers of their heads together: 256 MiB. */
-export const NUMBERS_IN_MEMORY = 2 ** 26;
-
 /** Fits that run at the same time; each has threads of its own. */
 const FITS_AT_ONCE = 2;
 /** Fits that wait for their turn, with their examples in memory. */
@@ -31,29 +23,6 @@ const WAITING_FITS = 4;
 const PREDICTIONS_AT_ONCE = 8;
 /** Requests that wait for that. */
 const WAITING_PREDICTIONS = 64;
-
-/** Classifiers whose embedder was found to be the one that they were fitted on. */
-const checked = new WeakSet<ClassifierCard>();
-
-/** Probabilities of texts, one row per text. Throws `not_found` where the embedder is gone, `model_failed` where it became another one. */
-export async function predictWith(
-  encoders: EncoderService,
-  { name, model, card }: HeldClassifier,
-  texts: readonly string[],
-  signal: AbortSignal,
-): Promise<Float32Array> {
-  const all = new Float32Array(texts.length * model.classes);
-  if (!checked.has(card)) await checkProbe(encoders, name, card, signal);
-  checked.add(card);
-  for await (const { from, vectors } of embedInParts(encoders, card, texts, { signal }))
-    all.set(await model.predict(vectors), from * model.classes);
-  return all;
-}
-
-/** The classifiers in memory, by name; the size of one is the numbers of its head. */
-export function classifiersInMemory(): HeldModels<HeldClassifier> {
-  return new HeldModels({ count: CLASSIFIERS_IN_MEMORY, size: NUMBERS_IN_MEMORY }, ({ model }) => (model.dimensions + 1) * model.classes);
-}
 
 /** A classifier without a name yet. */
 interface Fresh {
@@ -247,6 +216,19 @@ export class Classifiers implements ClassifierService {
   }
 }
 
+/** Classifiers in memory; the one that was not used for longest gives way and is read again when it is wanted. */
+export const CLASSIFIERS_IN_MEMORY = 64;
+/** Numbers of their heads together: 256 MiB. */
+export const NUMBERS_IN_MEMORY = 2 ** 26;
+
+/** The classifiers in memory, by name; the size of one is the numbers of its head. */
+export function classifiersInMemory(): HeldModels<HeldClassifier> {
+  return new HeldModels({ count: CLASSIFIERS_IN_MEMORY, size: NUMBERS_IN_MEMORY }, ({ model }) => (model.dimensions + 1) * model.classes);
+}
+
+/** Threads of one fit: the others answer meanwhile. */
+const THREADS = Math.max(1, Math.min(8, Math.floor(availableParallelism() / 2)));
+
 /** Embeds the examples and fits on them; `embedder` is the one asked for, with what it has learned. Throws what the encoder and the fit throw, and the reason of the abort. */
 export async function fitClassifier(
   encoders: EncoderService,
@@ -284,4 +266,22 @@ export async function fitClassifier(
   } finally {
     signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Classifiers whose embedder was found to be the one that they were fitted on. */
+const checked = new WeakSet<ClassifierCard>();
+
+/** Probabilities of texts, one row per text. Throws `not_found` where the embedder is gone, `model_failed` where it became another one. */
+export async function predictWith(
+  encoders: EncoderService,
+  { name, model, card }: HeldClassifier,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array> {
+  const all = new Float32Array(texts.length * model.classes);
+  if (!checked.has(card)) await checkProbe(encoders, name, card, signal);
+  checked.add(card);
+  for await (const { from, vectors } of embedInParts(encoders, card, texts, { signal }))
+    all.set(await model.predict(vectors), from * model.classes);
+  return all;
 }

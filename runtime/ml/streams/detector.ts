@@ -17,39 +17,6 @@ import { DetectorStates } from './states.js';
 import { featuresOf, rawScores, restoreModel, type Trained, type Training, train } from './training.js';
 import { UnwrittenModel } from './unwritten-model.js';
 
-/** A record before the first sample. */
-export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'createdMs'>): DetectorRecord {
-  const { owner, settings, createdMs } = base;
-  const counts = { total: 0, sinceTraining: 0, anomalies: 0, ignored: 0, failures: 0, version: 0 };
-  return { owner, settings, createdMs, ...counts, columns: [], expected: [], recent: [], threshold: thresholdOf(settings) };
-}
-
-/** Where a detector stands that nobody works with. */
-function statusOf({ version }: DetectorRecord): StreamStatus {
-  return version > 0 ? 'ready' : 'collecting';
-}
-
-/** The statistics of a detector that nobody uses at the moment. */
-export function statsOf(name: string, record: DetectorRecord): DetectorStats {
-  const { settings, version, total, sinceTraining, threshold, columns, anomalies, ignored, failures, expected, recent } = record;
-  return {
-    name,
-    settings,
-    status: statusOf(record),
-    version,
-    collected: Math.min(total, settings.windowSize),
-    total,
-    sinceTraining,
-    threshold,
-    columns,
-    anomalies,
-    ignored,
-    failures,
-    lastError: null,
-    drift: driftOf(expected, recent),
-  };
-}
-
 /** The newest samples, in memory and on the disk. */
 interface Window {
   readonly table: NativeColumns;
@@ -375,4 +342,37 @@ export class Detector {
       this.#record.sinceTraining -= learned;
     }
   }
+}
+
+/** The statistics of a detector that nobody uses at the moment. */
+export function statsOf(name: string, record: DetectorRecord): DetectorStats {
+  const { settings, version, total, sinceTraining, threshold, columns, anomalies, ignored, failures, expected, recent } = record;
+  return {
+    name,
+    settings,
+    status: statusOf(record),
+    version,
+    collected: Math.min(total, settings.windowSize),
+    total,
+    sinceTraining,
+    threshold,
+    columns,
+    anomalies,
+    ignored,
+    failures,
+    lastError: null,
+    drift: driftOf(expected, recent),
+  };
+}
+
+/** Where a detector stands that nobody works with. */
+function statusOf({ version }: DetectorRecord): StreamStatus {
+  return version > 0 ? 'ready' : 'collecting';
+}
+
+/** A record before the first sample. */
+export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'createdMs'>): DetectorRecord {
+  const { owner, settings, createdMs } = base;
+  const counts = { total: 0, sinceTraining: 0, anomalies: 0, ignored: 0, failures: 0, version: 0 };
+  return { owner, settings, createdMs, ...counts, columns: [], expected: [], recent: [], threshold: thresholdOf(settings) };
 }

@@ -4,6 +4,11 @@ import { orAborted } from '../../base/loop.js';
 import { once } from '../../base/once.js';
 import { availableMemory } from '../../hosts/memory.js';
 
+/** Something that takes memory until it is closed. */
+interface Resident {
+  close(): Promise<void>;
+}
+
 /** Limits of the models in memory. */
 export interface ResidencyLimits {
   /** Idle time after which a model is unloaded. */
@@ -12,37 +17,6 @@ export interface ResidencyLimits {
   readonly checkEveryMs: number;
   /** Models in memory at once. */
   readonly maxLoaded: number;
-}
-
-const UNLOAD_AFTER_S = 300;
-const CHECK_EVERY_S = 30;
-const MAX_LOADED = 16;
-
-function positive(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {
-  const value = Number(env[name]);
-  return env[name] !== undefined && Number.isFinite(value) && value > 0 ? value : otherwise;
-}
-
-/** Limits by `MODEL_UNLOAD_TIMEOUT` and `CLEANUP_CHECK_INTERVAL` (seconds) and `MAX_LOADED_MODELS`; 300 s, 30 s and 16 without them. */
-export function residencyLimits(env: NodeJS.ProcessEnv = process.env): ResidencyLimits {
-  return {
-    unloadAfterMs: positive(env, 'MODEL_UNLOAD_TIMEOUT', UNLOAD_AFTER_S) * 1000,
-    checkEveryMs: positive(env, 'CLEANUP_CHECK_INTERVAL', CHECK_EVERY_S) * 1000,
-    maxLoaded: Math.floor(positive(env, 'MAX_LOADED_MODELS', MAX_LOADED)),
-  };
-}
-
-/** Something that takes memory until it is closed. */
-interface Resident {
-  close(): Promise<void>;
-}
-
-/** One use of a resident; `release` may be called more than once and counts once. */
-interface Lease<T> {
-  readonly resident: T;
-  release(): void;
-  /** Lets it go: whoever asks next has it loaded anew, and this one is closed when nobody uses it any more. It is still to be released. */
-  discard(): void;
 }
 
 interface Entry<T> {
@@ -72,6 +46,14 @@ interface LoadRequest<T> {
   readonly stayMs?: number | undefined;
   /** Aborted when the load is given up. */
   readonly load: (signal: AbortSignal) => Promise<T>;
+}
+
+/** One use of a resident; `release` may be called more than once and counts once. */
+interface Lease<T> {
+  readonly resident: T;
+  release(): void;
+  /** Lets it go: whoever asks next has it loaded anew, and this one is closed when nobody uses it any more. It is still to be released. */
+  discard(): void;
 }
 
 /**
@@ -240,6 +222,24 @@ export class Residency<T extends Resident> {
       void this.#unload(entry);
     }
   }
+}
+
+const UNLOAD_AFTER_S = 300;
+const CHECK_EVERY_S = 30;
+const MAX_LOADED = 16;
+
+/** Limits by `MODEL_UNLOAD_TIMEOUT` and `CLEANUP_CHECK_INTERVAL` (seconds) and `MAX_LOADED_MODELS`; 300 s, 30 s and 16 without them. */
+export function residencyLimits(env: NodeJS.ProcessEnv = process.env): ResidencyLimits {
+  return {
+    unloadAfterMs: positive(env, 'MODEL_UNLOAD_TIMEOUT', UNLOAD_AFTER_S) * 1000,
+    checkEveryMs: positive(env, 'CLEANUP_CHECK_INTERVAL', CHECK_EVERY_S) * 1000,
+    maxLoaded: Math.floor(positive(env, 'MAX_LOADED_MODELS', MAX_LOADED)),
+  };
+}
+
+function positive(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {
+  const value = Number(env[name]);
+  return env[name] !== undefined && Number.isFinite(value) && value > 0 ? value : otherwise;
 }
 
 /** Weights may fill this much of the free memory before idle models make room. */

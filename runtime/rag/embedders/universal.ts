@@ -10,8 +10,6 @@ import { UNIVERSAL_PORT } from '../../providers/index.js';
 import type { EmbedderKind, EmbedderParts, Source } from './contract.js';
 import { DIMENSION, keyOf, nonEmpty, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
-const RETRIES = 2;
-
 /** What every embedder of our own runtime can be told besides its model. */
 const SHARED = {
   base_url: {
@@ -32,30 +30,18 @@ const UNIVERSAL = {
   ...SHARED,
 } as const satisfies OptionShapes;
 
-const SENTENCE_MODEL = {
-  type: 'string',
-  default: 'sentence-transformers/all-MiniLM-L6-v2',
-  description: 'Also model.',
-} as const;
-const SENTENCE_BATCH = { type: 'integer', default: 32, minimum: 1, maximum: 256, description: 'Texts of one batch.' } as const;
-const DEVICES = ['auto', 'cpu', 'cuda', 'mps'] as const;
+/** Any embedding model of our own runtime. */
+export const universal: EmbedderKind = {
+  type: 'UniversalEmbedder',
+  runsHere: true,
+  options: UNIVERSAL,
+  open(strategy, parts) {
+    const settings = settingsOf(strategy, UNIVERSAL);
+    return sourceOf(strategy, settings.model, settings, parts, true);
+  },
+};
 
-const HUGGING_FACE = {
-  model_name: SENTENCE_MODEL,
-  device: { type: 'string', default: 'auto', enum: DEVICES, description: 'Accepted; the engine takes the best device there is.' },
-  batch_size: SENTENCE_BATCH,
-  normalize_embeddings: { type: 'boolean', default: true, description: 'Brings vectors to length 1.' },
-  show_progress_bar: { type: 'boolean', default: false, description: 'Accepted; tasks show the progress.' },
-  cache_folder: { type: 'string', default: null, description: 'Accepted; models lie in the model cache.' },
-  ...SHARED,
-} as const satisfies OptionShapes;
-
-const SENTENCE_TRANSFORMER = {
-  model_name: SENTENCE_MODEL,
-  device: { type: 'string', default: 'cpu', enum: DEVICES, description: 'Accepted; the engine takes the best device there is.' },
-  batch_size: SENTENCE_BATCH,
-  ...SHARED,
-} as const satisfies OptionShapes;
+const RETRIES = 2;
 
 /** The source of a model: this runtime, or the host that the strategy or the project's model names. */
 function sourceOf(
@@ -103,17 +89,11 @@ function sourceOf(
   };
 }
 
-/** The settings of an encoder on which its vectors depend. */
-function vectorSettings({ maxLength, dtype }: EncoderSettings): { max_length?: number; dtype?: string } {
-  return { ...(maxLength === undefined ? {} : { max_length: maxLength }), ...(dtype === undefined ? {} : { dtype }) };
-}
-
-/** The failure of a model that is not here, with what can be done about it in the project file. */
-function withRemedy(error: unknown, strategy: EmbeddingStrategy): unknown {
-  if (!(error instanceof Failure) || error.code !== 'ModelNotFound') return error;
-  const { kind, message, code, fields } = error;
-  const others = `or set base_url of the embedding strategy '${strategy.name}' to a host that has it, or use the type 'LexicalEmbedder'`;
-  return new Failure(kind, `${message.replace(/\.$/, '')}; ${others}, which needs no download.`, { code, ...(fields ? { fields } : {}) });
+function noEmbeddingModel(strategy: EmbeddingStrategy, model: string): Failure {
+  const message =
+    `The embedding strategy '${strategy.name}' needs the model '${model}', and this runtime has no embedding model. ` +
+    "Set base_url of the strategy to a host that speaks /v1/embeddings, or use the type 'LexicalEmbedder', which works without a download.";
+  return new Failure('unavailable', message, { code: 'EmbeddingModelMissing' });
 }
 
 /** Work that ends with a failure after so many seconds, whoever else may abort it. */
@@ -128,23 +108,36 @@ async function withinTime<T>(model: string, seconds: number, signal: AbortSignal
   }
 }
 
-function noEmbeddingModel(strategy: EmbeddingStrategy, model: string): Failure {
-  const message =
-    `The embedding strategy '${strategy.name}' needs the model '${model}', and this runtime has no embedding model. ` +
-    "Set base_url of the strategy to a host that speaks /v1/embeddings, or use the type 'LexicalEmbedder', which works without a download.";
-  return new Failure('unavailable', message, { code: 'EmbeddingModelMissing' });
+/** The failure of a model that is not here, with what can be done about it in the project file. */
+function withRemedy(error: unknown, strategy: EmbeddingStrategy): unknown {
+  if (!(error instanceof Failure) || error.code !== 'ModelNotFound') return error;
+  const { kind, message, code, fields } = error;
+  const others = `or set base_url of the embedding strategy '${strategy.name}' to a host that has it, or use the type 'LexicalEmbedder'`;
+  return new Failure(kind, `${message.replace(/\.$/, '')}; ${others}, which needs no download.`, { code, ...(fields ? { fields } : {}) });
 }
 
-/** Any embedding model of our own runtime. */
-export const universal: EmbedderKind = {
-  type: 'UniversalEmbedder',
-  runsHere: true,
-  options: UNIVERSAL,
-  open(strategy, parts) {
-    const settings = settingsOf(strategy, UNIVERSAL);
-    return sourceOf(strategy, settings.model, settings, parts, true);
-  },
-};
+/** The settings of an encoder on which its vectors depend. */
+function vectorSettings({ maxLength, dtype }: EncoderSettings): { max_length?: number; dtype?: string } {
+  return { ...(maxLength === undefined ? {} : { max_length: maxLength }), ...(dtype === undefined ? {} : { dtype }) };
+}
+
+const SENTENCE_MODEL = {
+  type: 'string',
+  default: 'sentence-transformers/all-MiniLM-L6-v2',
+  description: 'Also model.',
+} as const;
+const SENTENCE_BATCH = { type: 'integer', default: 32, minimum: 1, maximum: 256, description: 'Texts of one batch.' } as const;
+const DEVICES = ['auto', 'cpu', 'cuda', 'mps'] as const;
+
+const HUGGING_FACE = {
+  model_name: SENTENCE_MODEL,
+  device: { type: 'string', default: 'auto', enum: DEVICES, description: 'Accepted; the engine takes the best device there is.' },
+  batch_size: SENTENCE_BATCH,
+  normalize_embeddings: { type: 'boolean', default: true, description: 'Brings vectors to length 1.' },
+  show_progress_bar: { type: 'boolean', default: false, description: 'Accepted; tasks show the progress.' },
+  cache_folder: { type: 'string', default: null, description: 'Accepted; models lie in the model cache.' },
+  ...SHARED,
+} as const satisfies OptionShapes;
 
 /** A sentence model by its name on the model hub, run by our own runtime. */
 export const huggingFace: EmbedderKind = {
@@ -156,6 +149,13 @@ export const huggingFace: EmbedderKind = {
     return sourceOf(strategy, settings.model_name, settings, parts, settings.normalize_embeddings);
   },
 };
+
+const SENTENCE_TRANSFORMER = {
+  model_name: SENTENCE_MODEL,
+  device: { type: 'string', default: 'cpu', enum: DEVICES, description: 'Accepted; the engine takes the best device there is.' },
+  batch_size: SENTENCE_BATCH,
+  ...SHARED,
+} as const satisfies OptionShapes;
 
 /** The same under its library's name. */
 export const sentenceTransformer: EmbedderKind = {

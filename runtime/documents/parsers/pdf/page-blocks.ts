@@ -1,13 +1,6 @@
 import type { BlockExtras, DocumentWriter } from '../writer.js';
 import type { PageLine } from './lines.js';
 
-/** A line this much larger than the page's usual one is a heading. */
-const HEADING_RATIO = 1.15;
-const HEADING_UNITS = 200;
-/** A line distance this much larger than the usual one starts a paragraph. */
-const PARAGRAPH_RATIO = 1.4;
-const TABLE_LINES = 2;
-
 /** How the text of a page is put together. */
 interface PageChoices {
   /** Keeps the line ends as printed; else the lines of a paragraph are joined. */
@@ -19,10 +12,27 @@ interface PageChoices {
   readonly usualSize: number;
 }
 
-/** The lower quartile: gaps between paragraphs are among the distances of a page and must not set the measure. */
-function usualOf(distances: readonly number[]): number {
-  const sorted = [...distances].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 4)] ?? 0;
+/** A line distance this much larger than the usual one starts a paragraph. */
+const PARAGRAPH_RATIO = 1.4;
+const TABLE_LINES = 2;
+
+/** Adds the lines of a page as headings (by their size), paragraphs (by their distance) and tables (by their gaps). */
+export function writePage(lines: readonly PageLine[], choices: PageChoices, extras: BlockExtras, writer: DocumentWriter): void {
+  if (lines.length === 0) return;
+  const { layout, hyphens, usualSize } = choices;
+  const kinds = kindsOf(lines, choices);
+  const bounds = boundsOf(lines, kinds, hyphens);
+  bounds.slice(1).forEach((to, at) => {
+    const from = bounds[at]!;
+    const some = lines.slice(from, to);
+    const texts = some.map((line) => line.text);
+    const own = from === 0 ? extras : { ...extras, apart: false };
+    if (kinds[from] === 'table' && some.length >= TABLE_LINES)
+      writer.add('table', some.map((line) => line.cells.join(' | ')).join('\n'), own);
+    else if (kinds[from] === 'heading')
+      writer.add('heading', hyphens.joined(texts, ' '), { ...own, level: levelOf(some[0]!.fontSize, usualSize) });
+    else writer.add('paragraph', hyphens.joined(texts, layout ? '\n' : ' '), own);
+  });
 }
 
 /** The font size that most characters of a document have. */
@@ -36,6 +46,10 @@ export function usualSize(lines: readonly PageLine[]): number {
 }
 
 type Kind = 'heading' | 'table' | 'paragraph';
+
+/** A line this much larger than the page's usual one is a heading. */
+const HEADING_RATIO = 1.15;
+const HEADING_UNITS = 200;
 
 function kindsOf(lines: readonly PageLine[], { tables, usualSize }: PageChoices): Kind[] {
   const tabular = (at: number): boolean => tables && (lines[at]?.cells.length ?? 0) > 1;
@@ -62,40 +76,7 @@ function boundsOf(lines: readonly PageLine[], kinds: readonly Kind[], hyphens: H
   return [...bounds, lines.length];
 }
 
-/** Adds the lines of a page as headings (by their size), paragraphs (by their distance) and tables (by their gaps). */
-export function writePage(lines: readonly PageLine[], choices: PageChoices, extras: BlockExtras, writer: DocumentWriter): void {
-  if (lines.length === 0) return;
-  const { layout, hyphens, usualSize } = choices;
-  const kinds = kindsOf(lines, choices);
-  const bounds = boundsOf(lines, kinds, hyphens);
-  bounds.slice(1).forEach((to, at) => {
-    const from = bounds[at]!;
-    const some = lines.slice(from, to);
-    const texts = some.map((line) => line.text);
-    const own = from === 0 ? extras : { ...extras, apart: false };
-    if (kinds[from] === 'table' && some.length >= TABLE_LINES)
-      writer.add('table', some.map((line) => line.cells.join(' | ')).join('\n'), own);
-    else if (kinds[from] === 'heading')
-      writer.add('heading', hyphens.joined(texts, ' '), { ...own, level: levelOf(some[0]!.fontSize, usualSize) });
-    else writer.add('paragraph', hyphens.joined(texts, layout ? '\n' : ' '), own);
-  });
-}
-
-/** Larger type is a higher heading. */
-function levelOf(size: number, usual: number): number {
-  const ratio = size / Math.max(1, usual);
-  return ratio >= 1.8 ? 1 : ratio >= 1.4 ? 2 : 3;
-}
-
 const HYPHENATED = /(?<![\p{L}\p{M}])[\p{L}\p{M}]+(?:[-\u2010][\p{L}\p{M}]+)+/gu;
-/** The end of a line that may split a word, and the beginning of the next that may end it. */
-const SPLIT_END = /([\p{L}\p{M}]+)([-\u2010\u00ad])$/u;
-const SPLIT_START = /^(?=\p{Ll})[\p{L}\p{M}]+/u;
-/** Characters that are looked at on either side of a line end; no word is longer. */
-const WORD_UNITS = 64;
-
-const splitEnd = (line: string): RegExpExecArray | null => SPLIT_END.exec(line.slice(-WORD_UNITS));
-const splitStart = (line: string): RegExpExecArray | null => SPLIT_START.exec(line.slice(0, WORD_UNITS));
 
 /** Tells hyphens that split a word at a line end from those that belong to it, by how the document writes the word elsewhere. */
 export class Hyphens {
@@ -146,4 +127,25 @@ export class Hyphens {
       (/[-\u2010]/.test(after) && next.length + 1 < rest.length)
     );
   }
+}
+
+/** The end of a line that may split a word, and the beginning of the next that may end it. */
+const SPLIT_END = /([\p{L}\p{M}]+)([-\u2010\u00ad])$/u;
+const SPLIT_START = /^(?=\p{Ll})[\p{L}\p{M}]+/u;
+/** Characters that are looked at on either side of a line end; no word is longer. */
+const WORD_UNITS = 64;
+
+const splitStart = (line: string): RegExpExecArray | null => SPLIT_START.exec(line.slice(0, WORD_UNITS));
+const splitEnd = (line: string): RegExpExecArray | null => SPLIT_END.exec(line.slice(-WORD_UNITS));
+
+/** The lower quartile: gaps between paragraphs are among the distances of a page and must not set the measure. */
+function usualOf(distances: readonly number[]): number {
+  const sorted = [...distances].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 4)] ?? 0;
+}
+
+/** Larger type is a higher heading. */
+function levelOf(size: number, usual: number): number {
+  const ratio = size / Math.max(1, usual);
+  return ratio >= 1.8 ? 1 : ratio >= 1.4 ? 2 : 3;
 }
