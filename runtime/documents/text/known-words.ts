@@ -76,9 +76,7 @@ const IRREGULAR: Readonly<Record<string, number>> = {
   recipe: 3, recipes: 3, apostrophe: 4, catastrophe: 4, simile: 3, science: 2, sciences: 3, something: 2, sometimes: 2, somewhere: 2,
   someone: 2, therefore: 2, wednesday: 2, chocolate: 2, different: 3, interest: 3, several: 3, hour: 1, hours: 1, our: 1, quiet: 2, diet: 2,
   queue: 1, queues: 1, forever: 3, whatever: 3, whenever: 3, heaven: 2, aged: 1, wicked: 2,
-};
-
- // biome-ignore format: a dense table
+}; // biome-ignore format: a dense table
 
 const SILENT = [
   /[^aeiouyl]e$/, // make, but not table
