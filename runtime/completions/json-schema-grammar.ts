@@ -9,19 +9,6 @@ import { Conjunction, NodeNumbers, type Part } from './schema/conjunction.js';
 import { cut, SchemaDocument, type SchemaObject, unusable } from './schema/document.js';
 import * as keywords from './schema/keywords.js';
 
-/** Most values inside one another. */
-const MAX_DEPTH = 64;
-const MAX_ENUM = 1_000;
-/** Most combinations of several choices; where there are more, the first alone is held. */
-const MAX_COMBINATIONS = 64;
-/** Most ways in which a text may be read so far: an engine follows them all, and alternatives inside one another multiply. */
-const MAX_WAYS = 64;
-/** Expressions up to this length are repeated where they are used; longer ones are rules. */
-const INLINE_CHARS = 48;
-
-/** Characters of an expression that are written in a unit of work. */
-const CHARS_PER_UNIT = 64;
-
 /** How a schema is turned. */
 interface SchemaGrammarOptions {
   /** Fail on a keyword that can be neither held nor checked, where otherwise it is noted and left out. */
@@ -32,12 +19,26 @@ interface SchemaGrammarOptions {
   place?: string;
 }
 
-/** A value's place in what is being written. */
-interface Place {
-  readonly name: string;
-  readonly depth: number;
-  /** In how many ways what stands before it may be read, since alternatives around it begin alike. */
-  readonly ways: number;
+/** What became of a schema. */
+interface SchemaGrammar {
+  /** An expression that uses the rules added. */
+  expression: string;
+  /** What only the finished text can show to be kept, each keyword with its place. */
+  left: string[];
+  /** What is neither held nor checked, each as a phrase. */
+  ignored: string[];
+}
+
+/**
+ * Adds the rules of a JSON Schema (2020-12, the older drafts' common words too) to a grammar. Properties come in the schema's order unless `anyOrder`, and no
+ * others unless `additionalProperties` allows them. Throws `Failure('invalid')` for schemas that allow nothing, are too large, or, when
+ * strict, have a keyword that can be neither held nor checked.
+ */
+export function schemaExpression(schema: unknown, rules: GrammarRules, options: SchemaGrammarOptions = {}): SchemaGrammar {
+  const reader = new SchemaReader(new SchemaDocument(schema, rules.work), rules, options);
+  const expression = reader.value([schema], { name: options.place ?? '$', depth: 0, ways: 1 });
+  if (expression === null) throw unusable(`it allows no value: ${reader.reason}`);
+  return { expression, left: [...reader.left], ignored: [...reader.ignored] };
 }
 
 /** A conjunction that is being turned, or was. */
@@ -46,6 +47,32 @@ interface Visit {
   expression?: string | null;
   name?: string;
 }
+
+/** A value's place in what is being written. */
+interface Place {
+  readonly name: string;
+  readonly depth: number;
+  /** In how many ways what stands before it may be read, since alternatives around it begin alike. */
+  readonly ways: number;
+}
+
+/** Most values inside one another. */
+const MAX_DEPTH = 64;
+const MAX_ENUM = 1_000;
+
+/** Characters of an expression that are written in a unit of work. */
+const CHARS_PER_UNIT = 64;
+
+/** Expressions up to this length are repeated where they are used; longer ones are rules. */
+const INLINE_CHARS = 48;
+
+/** Most combinations of several choices; where there are more, the first alone is held. */
+const MAX_COMBINATIONS = 64;
+/** Most ways in which a text may be read so far: an engine follows them all, and alternatives inside one another multiply. */
+const MAX_WAYS = 64;
+
+/** Of the names of members. */
+const STRING: SchemaObject = { type: 'string' };
 
 /** Turns one JSON Schema into GBNF rules. What the grammar allows fits the schema, apart from what is left to the finished text. */
 class SchemaReader {
@@ -357,13 +384,6 @@ class SchemaReader {
   }
 }
 
-/** Of the names of members. */
-const STRING: SchemaObject = { type: 'string' };
-
-function inside(place: Place, step: string): Place {
-  return { ...place, name: `${place.name}${step}`, depth: place.depth + 1 };
-}
-
 /** How many combinations of alternatives several choices have. */
 function combinations(choices: readonly Part[]): number {
   return choices.reduce(
@@ -372,24 +392,6 @@ function combinations(choices: readonly Part[]): number {
   );
 }
 
-/** What became of a schema. */
-interface SchemaGrammar {
-  /** An expression that uses the rules added. */
-  expression: string;
-  /** What only the finished text can show to be kept, each keyword with its place. */
-  left: string[];
-  /** What is neither held nor checked, each as a phrase. */
-  ignored: string[];
-}
-
-/**
- * Adds the rules of a JSON Schema (2020-12, the older drafts' common words too) to a grammar. Properties come in the schema's order unless `anyOrder`, and no
- * others unless `additionalProperties` allows them. Throws `Failure('invalid')` for schemas that allow nothing, are too large, or, when
- * strict, have a keyword that can be neither held nor checked.
- */
-export function schemaExpression(schema: unknown, rules: GrammarRules, options: SchemaGrammarOptions = {}): SchemaGrammar {
-  const reader = new SchemaReader(new SchemaDocument(schema, rules.work), rules, options);
-  const expression = reader.value([schema], { name: options.place ?? '$', depth: 0, ways: 1 });
-  if (expression === null) throw unusable(`it allows no value: ${reader.reason}`);
-  return { expression, left: [...reader.left], ignored: [...reader.ignored] };
+function inside(place: Place, step: string): Place {
+  return { ...place, name: `${place.name}${step}`, depth: place.depth + 1 };
 }

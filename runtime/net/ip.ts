@@ -12,6 +12,14 @@ export type AddressKind =
   | 'broadcast'
   | 'reserved';
 
+/** Says what an IPv4 or IPv6 address reaches (brackets and zone allowed); `undefined` when the text is no address. */
+export function kindOfAddress(text: string): AddressKind | undefined {
+  const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const family = isIP(bare);
+  if (family === 0) return undefined;
+  return family === 4 ? kindOfV4(bytesOfV4(bare)) : kindOfV6(bytesOfV6(bare.toLowerCase()));
+}
+
 type Range = readonly [base: string, bits: number, kind: AddressKind];
 
 /** First match wins, so single addresses stand before the ranges that hold them. */
@@ -74,22 +82,16 @@ const CARRIERS: readonly (readonly [base: string, bits: number, at: number])[] =
   ['::', 96, 12],
 ];
 
+const v4Table = V4_RANGES.map(([base, bits, kind]) => ({ base: bytesOfV4(base), bits, kind }));
+const v6Table = V6_RANGES.map(([base, bits, kind]) => ({ base: bytesOfV6(base), bits, kind }));
+const carrierTable = CARRIERS.map(([base, bits, at]) => ({ base: bytesOfV6(base), bits, at }));
+
 function bytesOfV4(text: string): Uint8Array {
   return Uint8Array.from(text.split('.').map(Number));
 }
 
-function bytesOfV6(text: string): Uint8Array {
-  let groups = text;
-  const dotted = /[\d.]*\.[\d.]*$/.exec(groups)?.[0];
-  if (dotted) {
-    const [a, b, c, d] = bytesOfV4(dotted) as unknown as [number, number, number, number];
-    groups = `${groups.slice(0, -dotted.length)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  }
-  const [left, right] = groups.split('::') as [string, string | undefined];
-  const head = left === '' ? [] : left.split(':');
-  const tail = right === undefined || right === '' ? [] : right.split(':');
-  const all = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
-  return Uint8Array.from(all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]));
+function kindOfV4(bytes: Uint8Array): AddressKind {
+  return v4Table.find(({ base, bits }) => within(bytes, base, bits))?.kind ?? 'public';
 }
 
 function within(bytes: Uint8Array, base: Uint8Array, bits: number): boolean {
@@ -99,19 +101,6 @@ function within(bytes: Uint8Array, base: Uint8Array, bits: number): boolean {
   if (rest === 0) return true;
   const mask = (0xff << (8 - rest)) & 0xff;
   return (bytes[whole]! & mask) === (base[whole]! & mask);
-}
-
-const v4Table = V4_RANGES.map(([base, bits, kind]) => ({ base: bytesOfV4(base), bits, kind }));
-const v6Table = V6_RANGES.map(([base, bits, kind]) => ({ base: bytesOfV6(base), bits, kind }));
-const carrierTable = CARRIERS.map(([base, bits, at]) => ({ base: bytesOfV6(base), bits, at }));
-
-function kindOfV4(bytes: Uint8Array): AddressKind {
-  return v4Table.find(({ base, bits }) => within(bytes, base, bits))?.kind ?? 'public';
-}
-
-/** ISATAP keeps an IPv4 address behind 0000:5efe or 0200:5efe in the interface part of any prefix. */
-function isIsatap(bytes: Uint8Array): boolean {
-  return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
 
 function kindOfV6(bytes: Uint8Array): AddressKind {
@@ -127,12 +116,23 @@ function kindOfV6(bytes: Uint8Array): AddressKind {
   return own;
 }
 
-/** Says what an IPv4 or IPv6 address reaches (brackets and zone allowed); `undefined` when the text is no address. */
-export function kindOfAddress(text: string): AddressKind | undefined {
-  const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  const family = isIP(bare);
-  if (family === 0) return undefined;
-  return family === 4 ? kindOfV4(bytesOfV4(bare)) : kindOfV6(bytesOfV6(bare.toLowerCase()));
+/** ISATAP keeps an IPv4 address behind 0000:5efe or 0200:5efe in the interface part of any prefix. */
+function isIsatap(bytes: Uint8Array): boolean {
+  return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+}
+
+function bytesOfV6(text: string): Uint8Array {
+  let groups = text;
+  const dotted = /[\d.]*\.[\d.]*$/.exec(groups)?.[0];
+  if (dotted) {
+    const [a, b, c, d] = bytesOfV4(dotted) as unknown as [number, number, number, number];
+    groups = `${groups.slice(0, -dotted.length)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  }
+  const [left, right] = groups.split('::') as [string, string | undefined];
+  const head = left === '' ? [] : left.split(':');
+  const tail = right === undefined || right === '' ? [] : right.split(':');
+  const all = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+  return Uint8Array.from(all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]));
 }
 
 /** Whose an address is, as a text to count by: an IPv4 address itself, also inside IPv6 (`::ffff:1.2.3.4`), else the /64 network, of which one host may use all. */

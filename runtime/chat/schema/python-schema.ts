@@ -1,8 +1,17 @@
 import { Cursor, type Literal, pythonTokens, unreadableSchema } from './python-reader.js';
 import { type FieldArguments, fieldArguments, isPlainType, readType, type Schema, withRules } from './python-types.js';
 
-const ENUM_BASES: ReadonlySet<string> = new Set(['Enum', 'StrEnum', 'IntEnum']);
-const MIXED_IN: ReadonlySet<string> = new Set(['str', 'int']);
+/**
+ * The JSON Schema of a model class in a Python file. The file is read, never run: imports, constants, names for types, models with typed fields, classes
+ * inside them, `Field(...)`, enumerations and doc strings are understood. Throws `bad_request` naming the line of anything else, and for a class that is not there or no model.
+ */
+export function pythonSchema(text: string, name: string): Schema {
+  const reader = new FileReader(text);
+  const classes = reader.read();
+  const { models } = reader;
+  if (!models.includes(name)) throw unreadableSchema(1, `the file has no model class ${name}; it has ${models.join(', ') || 'none'}`);
+  return { $ref: `#/$defs/${name}`, $defs: Object.fromEntries(classes) };
+}
 
 interface ModelSchema {
   readonly type: 'object';
@@ -30,7 +39,8 @@ interface Head {
   readonly root?: Schema;
 }
 
-const isModel = (schema: ClassSchema | undefined): schema is ModelSchema => schema !== undefined && 'properties' in schema;
+const ENUM_BASES: ReadonlySet<string> = new Set(['Enum', 'StrEnum', 'IntEnum']);
+const MIXED_IN: ReadonlySet<string> = new Set(['str', 'int']);
 
 /** Reads the classes of a schema file without running any of it. */
 class FileReader {
@@ -196,6 +206,8 @@ class FileReader {
   }
 }
 
+const isModel = (schema: ClassSchema | undefined): schema is ModelSchema => schema !== undefined && 'properties' in schema;
+
 /** A doc string without the indentation of its lines. */
 function dedentDocstring(text: string): string {
   return text
@@ -214,16 +226,4 @@ function modelOf(parents: readonly (ClassSchema | undefined)[]): ModelSchema {
     required: [...new Set(models.flatMap(({ required }) => required))],
     additionalProperties: false,
   };
-}
-
-/**
- * The JSON Schema of a model class in a Python file. The file is read, never run: imports, constants, names for types, models with typed fields, classes
- * inside them, `Field(...)`, enumerations and doc strings are understood. Throws `bad_request` naming the line of anything else, and for a class that is not there or no model.
- */
-export function pythonSchema(text: string, name: string): Schema {
-  const reader = new FileReader(text);
-  const classes = reader.read();
-  const { models } = reader;
-  if (!models.includes(name)) throw unreadableSchema(1, `the file has no model class ${name}; it has ${models.join(', ') || 'none'}`);
-  return { $ref: `#/$defs/${name}`, $defs: Object.fromEntries(classes) };
 }

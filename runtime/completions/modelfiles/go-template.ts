@@ -3,11 +3,33 @@ import { Failure } from '../../../schemas/errors.js';
 /** An action of Go's template language, which Jinja does not have in this form. */
 const GO = /\{\{-?\s*(?:\/\*|\.|\$|(?:if|range|end|else|with|json|template|break|continue)\b)/;
 const WORDS = /\s*("(?:[^"\\]|\\.)*"|`[^`]*`|:=|[()|,=]|[^\s()|,"`]+)/gy;
-/** Of Ollama's templates: how it asks whether a message is the last one. */
-const IS_LAST = /^eq \(?\(?\s*len \(?\s*slice \$\.Messages \$(?:i|index)\s*\)\s*\)? 1\)?$/;
 
-/** Members of the whole request in Jinja's names. */
-const OF_REQUEST: Readonly<Record<string, string>> = { Tools: 'tools', Suffix: "''", Think: 'enable_thinking', IsThinkSet: 'false' };
+/**
+ * A chat template for the engine: one of Ollama's in Go's template language is translated to Jinja, any other text stays as it is. Throws `bad_request`
+ * (code `TemplateUnsupported`) that names what of it has no translation.
+ */
+export function jinjaOf(template: string): string {
+  return GO.test(template) ? new Translation(template).text : template;
+}
+
+/** Each round of a chat as a template without `.Messages` sees it: what is behind `.Response` is left out of the last one. */
+const ROUNDS = [
+  "{%- set round = namespace(system='') -%}",
+  '{%- for message in messages -%}',
+  "{%- if message.role == 'system' -%}{%- set round.system = message.content -%}",
+  "{%- elif message.role == 'user' or message.role == 'tool' -%}",
+  "{%- set is_answered = not loop.last and messages[loop.index].role == 'assistant' -%}",
+  "{%- set response = messages[loop.index].content if is_answered else '' -%}",
+].join('');
+const ROUNDS_END = "{%- set round.system = '' -%}{%- endif -%}{%- endfor -%}";
+const OF_ROUND: Readonly<Record<string, string>> = {
+  System: 'round.system',
+  Prompt: 'message.content',
+  Response: 'response',
+  First: 'loop.first',
+};
+const SYSTEM_OF_MESSAGES = "(messages | selectattr('role', 'equalto', 'system') | map(attribute='content') | join('\\n\\n'))";
+
 /** Members of what a loop is about. */
 const OF_ITEM: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   message: { Role: 'message.role', Content: 'message.content', ToolCalls: 'message.tool_calls', Thinking: "''", ToolName: 'message.name' },
@@ -27,23 +49,11 @@ const OF_ITEM: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 const ITEMS: Readonly<Record<string, string>> = { Messages: 'message', ToolCalls: 'call', Tools: 'tool' };
 
-/** Each round of a chat as a template without `.Messages` sees it: what is behind `.Response` is left out of the last one. */
-const ROUNDS = [
-  "{%- set round = namespace(system='') -%}",
-  '{%- for message in messages -%}',
-  "{%- if message.role == 'system' -%}{%- set round.system = message.content -%}",
-  "{%- elif message.role == 'user' or message.role == 'tool' -%}",
-  "{%- set is_answered = not loop.last and messages[loop.index].role == 'assistant' -%}",
-  "{%- set response = messages[loop.index].content if is_answered else '' -%}",
-].join('');
-const ROUNDS_END = "{%- set round.system = '' -%}{%- endif -%}{%- endfor -%}";
-const OF_ROUND: Readonly<Record<string, string>> = {
-  System: 'round.system',
-  Prompt: 'message.content',
-  Response: 'response',
-  First: 'loop.first',
-};
-const SYSTEM_OF_MESSAGES = "(messages | selectattr('role', 'equalto', 'system') | map(attribute='content') | join('\\n\\n'))";
+/** Of Ollama's templates: how it asks whether a message is the last one. */
+const IS_LAST = /^eq \(?\(?\s*len \(?\s*slice \$\.Messages \$(?:i|index)\s*\)\s*\)? 1\)?$/;
+
+/** Members of the whole request in Jinja's names. */
+const OF_REQUEST: Readonly<Record<string, string>> = { Tools: 'tools', Suffix: "''", Think: 'enable_thinking', IsThinkSet: 'false' };
 
 /** Translates one template. */
 class Translation {
@@ -204,22 +214,6 @@ class Translation {
   }
 }
 
-const variable = (word: string): string => {
-  const [name, ...members] = word.slice(1).split('.');
-  if (members.length > 0 || name === '') throw templateRefusal(`{{ ${word} }}`);
-  return name === 'last' ? 'is_last' : `go_${name}`;
-};
-
-/** Where the bracket ends that was opened before `words`. */
-function closing(words: readonly string[]): number {
-  let depth = 1;
-  for (const [index, word] of words.entries()) {
-    depth += word === '(' ? 1 : word === ')' ? -1 : 0;
-    if (depth === 0) return index;
-  }
-  throw templateRefusal('a bracket is not closed');
-}
-
 /** Text as an expression: Jinja would leave out line breaks behind its blocks. */
 function literal(text: string, trimStart: boolean, trimEnd: boolean): string {
   const begun = trimStart ? text.trimStart() : text;
@@ -235,10 +229,18 @@ function templateRefusal(what: string): Failure {
   );
 }
 
-/**
- * A chat template for the engine: one of Ollama's in Go's template language is translated to Jinja, any other text stays as it is. Throws `bad_request`
- * (code `TemplateUnsupported`) that names what of it has no translation.
- */
-export function jinjaOf(template: string): string {
-  return GO.test(template) ? new Translation(template).text : template;
+const variable = (word: string): string => {
+  const [name, ...members] = word.slice(1).split('.');
+  if (members.length > 0 || name === '') throw templateRefusal(`{{ ${word} }}`);
+  return name === 'last' ? 'is_last' : `go_${name}`;
+};
+
+/** Where the bracket ends that was opened before `words`. */
+function closing(words: readonly string[]): number {
+  let depth = 1;
+  for (const [index, word] of words.entries()) {
+    depth += word === '(' ? 1 : word === ')' ? -1 : 0;
+    if (depth === 0) return index;
+  }
+  throw templateRefusal('a bracket is not closed');
 }

@@ -18,6 +18,32 @@ interface Program {
   readonly direction: 1 | -1;
 }
 
+/** A regular expression without captures. */
+export class Matcher {
+  readonly #program: Program;
+
+  /** Throws what `work` throws, for a pattern that is too large when its repetitions are written out. */
+  constructor(regex: Regex, work: WorkLimit) {
+    this.#program = program(regex, 1, work);
+  }
+
+  /** Whether the pattern is found in the text. Costs at most a tenth of a unit per instruction and character, but for looks that often succeed. */
+  test(text: string, work: WorkLimit): boolean {
+    work.spend(5 + text.length / 8);
+    const search = new Search(
+      Array.from(text, (char) => char.codePointAt(0)!),
+      work,
+    );
+    return search.matches(this.#program, 0, search.points.length);
+  }
+}
+
+function program(regex: Regex, direction: 1 | -1, work: WorkLimit): Program {
+  const writer = new Writer(direction, work);
+  const first = writer.write(regex, 0);
+  return { steps: writer.steps, first, direction };
+}
+
 /** Writes a program from its end, so that each instruction knows what comes next. */
 class Writer {
   readonly steps: Instruction[] = [{ op: 'done' }];
@@ -66,12 +92,6 @@ class Writer {
     for (let count = 0; count < min; count += 1) at = this.write(item, at);
     return at;
   }
-}
-
-function program(regex: Regex, direction: 1 | -1, work: WorkLimit): Program {
-  const writer = new Writer(direction, work);
-  const first = writer.write(regex, 0);
-  return { steps: writer.steps, first, direction };
 }
 
 /** One text against one program and those inside it. Each pair of an instruction and a place is visited once. */
@@ -156,25 +176,5 @@ class Search {
     if (found) this.#visited.delete(program);
     known.set(at, found);
     return found;
-  }
-}
-
-/** A regular expression without captures. */
-export class Matcher {
-  readonly #program: Program;
-
-  /** Throws what `work` throws, for a pattern that is too large when its repetitions are written out. */
-  constructor(regex: Regex, work: WorkLimit) {
-    this.#program = program(regex, 1, work);
-  }
-
-  /** Whether the pattern is found in the text. Costs at most a tenth of a unit per instruction and character, but for looks that often succeed. */
-  test(text: string, work: WorkLimit): boolean {
-    work.spend(5 + text.length / 8);
-    const search = new Search(
-      Array.from(text, (char) => char.codePointAt(0)!),
-      work,
-    );
-    return search.matches(this.#program, 0, search.points.length);
   }
 }

@@ -15,10 +15,45 @@ const DEFAULTS = {
 const REPEAT_LIMIT = 100;
 const SCIENTIFIC = /^-?\d(?:[.,]\d+)?E[+-]?\d+$/i;
 
-type Attributes = Readonly<Record<string, string>>;
+/** OpenDocument texts, sheets and presentations (ODT, ODS, ODP). */
+export const odf: Parser = {
+  id: 'odf',
+  defaults: { ODTParser: DEFAULTS },
+  extensions: ['.odt', '.ods', '.odp', '.ott'],
+  mimeTypes: [
+    'application/vnd.oasis.opendocument.text',
+    'application/vnd.oasis.opendocument.spreadsheet',
+    'application/vnd.oasis.opendocument.presentation',
+  ],
+  async parse(file, options, limits) {
+    const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.xml$/.test(path));
+    const manifest = archive.parts.get('META-INF/manifest.xml');
+    if (manifest && Buffer.from(manifest).includes('encryption-data')) throw lockedFile(file);
+    const content = archive.parts.get('content.xml');
+    if (!content) throw damagedFile(file, 'it has no content part');
+    const writer = new DocumentWriter(file.name, limits);
+    const equationOf = (path: string): string => equationIn(archive.parts.get(`${path.replace(/^\.\//, '')}/content.xml`));
+    const reader = new OdfReader(writer, options.extract_tables !== false, equationOf);
+    readXml(content, {
+      open: (name, attributes) => reader.open(name, attributes),
+      text: (piece) => reader.text(piece),
+      close: (name) => reader.close(name),
+    });
+    return writer.finish({ type: 'open_document', ...(options.extract_metadata === false ? {} : coreProperties(archive, 'meta.xml')) });
+  },
+};
 
-/** A number that an attribute gives, from 1 to the limit of what is repeated. */
-const countOf = (attribute: string | undefined): number => Math.min(REPEAT_LIMIT, Math.max(1, Number(attribute ?? 1) || 1));
+function equationIn(part: Uint8Array | undefined): string {
+  let line = '';
+  readXml(part, {
+    equation: (text) => {
+      line = text;
+    },
+  });
+  return line;
+}
+
+type Attributes = Readonly<Record<string, string>>;
 
 /** Turns the content part of an OpenDocument into blocks. */
 class OdfReader {
@@ -140,40 +175,5 @@ class OdfReader {
   }
 }
 
-function equationIn(part: Uint8Array | undefined): string {
-  let line = '';
-  readXml(part, {
-    equation: (text) => {
-      line = text;
-    },
-  });
-  return line;
-}
-
-/** OpenDocument texts, sheets and presentations (ODT, ODS, ODP). */
-export const odf: Parser = {
-  id: 'odf',
-  defaults: { ODTParser: DEFAULTS },
-  extensions: ['.odt', '.ods', '.odp', '.ott'],
-  mimeTypes: [
-    'application/vnd.oasis.opendocument.text',
-    'application/vnd.oasis.opendocument.spreadsheet',
-    'application/vnd.oasis.opendocument.presentation',
-  ],
-  async parse(file, options, limits) {
-    const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.xml$/.test(path));
-    const manifest = archive.parts.get('META-INF/manifest.xml');
-    if (manifest && Buffer.from(manifest).includes('encryption-data')) throw lockedFile(file);
-    const content = archive.parts.get('content.xml');
-    if (!content) throw damagedFile(file, 'it has no content part');
-    const writer = new DocumentWriter(file.name, limits);
-    const equationOf = (path: string): string => equationIn(archive.parts.get(`${path.replace(/^\.\//, '')}/content.xml`));
-    const reader = new OdfReader(writer, options.extract_tables !== false, equationOf);
-    readXml(content, {
-      open: (name, attributes) => reader.open(name, attributes),
-      text: (piece) => reader.text(piece),
-      close: (name) => reader.close(name),
-    });
-    return writer.finish({ type: 'open_document', ...(options.extract_metadata === false ? {} : coreProperties(archive, 'meta.xml')) });
-  },
-};
+/** A number that an attribute gives, from 1 to the limit of what is repeated. */
+const countOf = (attribute: string | undefined): number => Math.min(REPEAT_LIMIT, Math.max(1, Number(attribute ?? 1) || 1));

@@ -20,19 +20,65 @@ const TYPE = {
   textBox: 0xf00d,
 } as const;
 const HEADER_BYTES = 8;
-/** `recVer` of a record that holds others. */
-const CONTAINER = 0xf;
-const DEPTH_LIMIT = 32;
-const RECORD_LIMIT = 2_000_000;
-const EDIT_LIMIT = 10_000;
-/** Instances of lists of slides: those of slides and of notes. */
-const [SLIDES, NOTES] = [0, 2];
+
 /** `headerToken` of the stream of an encrypted presentation. */
 const ENCRYPTED_TOKEN = 0xf3d1c4df;
+
+/** Instances of lists of slides: those of slides and of notes. */
+const [SLIDES, NOTES] = [0, 2];
+
+interface SlideText {
+  readonly kind: number;
+  readonly text: string;
+}
+
 /** Text types that are titles. */
 const TITLES: readonly number[] = [0, 6];
 /** What stands for the number of the page. */
 const PLACEHOLDER = /^[\d*\s]*$/;
+
+/** Reads a PowerPoint 97 presentation, a slide as a page. Throws `Failure('invalid')` with the reason. */
+export async function writePowerPoint97(
+  file: SourceFile,
+  bytes: Uint8Array,
+  options: Metadata,
+  limits: ParseLimits,
+  writer: DocumentWriter,
+): Promise<Metadata> {
+  const compound = await openCompound(file, bytes);
+  const presentation = openPresentation(file, compound);
+  const user = new Presentation(compound.stream('Current User') ?? new Uint8Array());
+  if (user.number(HEADER_BYTES + 4) === ENCRYPTED_TOKEN) throw lockedFile(file);
+  const { places, document } = presentation.persisted(user.number(HEADER_BYTES + 8));
+  const root = presentation.record(places.get(document) ?? -1);
+  if (root?.type !== TYPE.document) throw damagedFile(file, 'its directory of slides cannot be read');
+  const slides = presentation.listed(root, SLIDES);
+  checkPages(file, slides.length, limits);
+  const notes = new Map(presentation.listed(root, NOTES).map((one) => [one.id, one]));
+  for (const [index, slide] of slides.entries()) {
+    const shapes = presentation.shapes(places.get(slide.persist) ?? -1, slide.texts);
+    const said = notes.get(shapes.notes);
+    const spoken = said ? presentation.shapes(places.get(said.persist) ?? -1, said.texts).texts : [];
+    // Where the shapes show nothing the list still has the outline.
+    const texts = shapes.texts.length > 0 ? shapes.texts : slide.texts;
+    const extras = { page: index + 1, metadata: { slide_number: index + 1 } };
+    const joined = (some: readonly SlideText[]): string =>
+      some
+        .map((one) => one.text.trim())
+        .filter(Boolean)
+        .join('\n');
+    writer.add('heading', joined(texts.filter((one) => TITLES.includes(one.kind))), { ...extras, level: 1, apart: true });
+    writer.add('paragraph', joined(texts.filter((one) => !TITLES.includes(one.kind))), extras);
+    if (options.extract_notes !== false) writer.add('quote', joined(spoken.filter((one) => !PLACEHOLDER.test(one.text))), extras);
+  }
+  return { type: 'presentation', page_count: slides.length };
+}
+
+function openPresentation(file: SourceFile, compound: Compound): Presentation {
+  const bytes = compound.stream('PowerPoint Document');
+  if (!bytes) throw damagedFile(file, 'it has no presentation part');
+  return new Presentation(bytes);
+}
 
 interface Record97 {
   readonly type: number;
@@ -43,10 +89,11 @@ interface Record97 {
   readonly isContainer: boolean;
 }
 
-interface SlideText {
-  readonly kind: number;
-  readonly text: string;
-}
+/** `recVer` of a record that holds others. */
+const CONTAINER = 0xf;
+const DEPTH_LIMIT = 32;
+const RECORD_LIMIT = 2_000_000;
+const EDIT_LIMIT = 10_000;
 
 /** A slide as the list of slides names it, with the texts that stand there. */
 interface Listed {
@@ -162,47 +209,4 @@ class Presentation {
     // Its shape takes 12 bytes, its master 4.
     return { texts: boxes.flatMap((box) => this.texts(this.within(box), outline)), notes: atom ? this.number(atom.start + 16) : 0 };
   }
-}
-
-function openPresentation(file: SourceFile, compound: Compound): Presentation {
-  const bytes = compound.stream('PowerPoint Document');
-  if (!bytes) throw damagedFile(file, 'it has no presentation part');
-  return new Presentation(bytes);
-}
-
-/** Reads a PowerPoint 97 presentation, a slide as a page. Throws `Failure('invalid')` with the reason. */
-export async function writePowerPoint97(
-  file: SourceFile,
-  bytes: Uint8Array,
-  options: Metadata,
-  limits: ParseLimits,
-  writer: DocumentWriter,
-): Promise<Metadata> {
-  const compound = await openCompound(file, bytes);
-  const presentation = openPresentation(file, compound);
-  const user = new Presentation(compound.stream('Current User') ?? new Uint8Array());
-  if (user.number(HEADER_BYTES + 4) === ENCRYPTED_TOKEN) throw lockedFile(file);
-  const { places, document } = presentation.persisted(user.number(HEADER_BYTES + 8));
-  const root = presentation.record(places.get(document) ?? -1);
-  if (root?.type !== TYPE.document) throw damagedFile(file, 'its directory of slides cannot be read');
-  const slides = presentation.listed(root, SLIDES);
-  checkPages(file, slides.length, limits);
-  const notes = new Map(presentation.listed(root, NOTES).map((one) => [one.id, one]));
-  for (const [index, slide] of slides.entries()) {
-    const shapes = presentation.shapes(places.get(slide.persist) ?? -1, slide.texts);
-    const said = notes.get(shapes.notes);
-    const spoken = said ? presentation.shapes(places.get(said.persist) ?? -1, said.texts).texts : [];
-    // Where the shapes show nothing the list still has the outline.
-    const texts = shapes.texts.length > 0 ? shapes.texts : slide.texts;
-    const extras = { page: index + 1, metadata: { slide_number: index + 1 } };
-    const joined = (some: readonly SlideText[]): string =>
-      some
-        .map((one) => one.text.trim())
-        .filter(Boolean)
-        .join('\n');
-    writer.add('heading', joined(texts.filter((one) => TITLES.includes(one.kind))), { ...extras, level: 1, apart: true });
-    writer.add('paragraph', joined(texts.filter((one) => !TITLES.includes(one.kind))), extras);
-    if (options.extract_notes !== false) writer.add('quote', joined(spoken.filter((one) => !PLACEHOLDER.test(one.text))), extras);
-  }
-  return { type: 'presentation', page_count: slides.length };
 }

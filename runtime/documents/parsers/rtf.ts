@@ -14,34 +14,49 @@ const DEFAULTS = {
   clean_text: true,
   encoding: 'utf-8',
 };
-const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
-/** Groups that hold no text of the document. */
-const SKIPPED = words(
-  'fonttbl colortbl stylesheet listtable listoverridetable rsidtbl generator pict objdata objclass objname sp themedata datastore latentstyles xmlnstbl fldinst revtbl filetbl info',
-);
-/** Groups that are marked as ones to skip where they are not known, and hold text. */
-const READ = words('shpinst do');
-/** Text boxes, inside groups that are skipped. */
-const BOXES = words('shptxt dptxbxtext');
-const HEADERS = words('header headerl headerr headerf');
-const FOOTERS = words('footer footerl footerr footerf');
-const SYMBOLS: Readonly<Record<string, string>> = {
-  par: '\n\n', sect: '\n\n', page: '\n\n', line: '\n', tab: '\t', cell: ' | ', row: '\n', emdash: '—', endash: '–',
-  lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”', bullet: '•', emspace: ' ', enspace: ' ',
-}; // biome-ignore format: a table
-/** Code pages of the numbers that a font has for its characters, from the format's specification; 1 is the document's own, and 0 Latin. */
-const FONT_PAGES: Readonly<Record<number, number>> = {
-  2: 1252, 77: 10000, 78: 10001, 79: 10003, 80: 10008, 81: 10002, 85: 10006, 86: 10081, 87: 10021, 88: 10029, 89: 10007,
-  128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850,
-}; // biome-ignore format: a table
-const SYMBOL_SET = 2;
-const CHARACTER_SETS: Readonly<Record<string, number>> = { ansi: 1252, mac: 10000, pc: 437, pca: 850 };
-// A control word with its number, a control symbol, an escaped byte, a brace, a line end or a run of text.
-const TOKEN = /\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/g;
-const DEPTH_LIMIT = 10_000;
-const FALLBACK_LIMIT = 16;
 
 type Story = 'body' | 'header' | 'footer' | 'title' | 'author' | 'subject';
+
+/** Rich Text Format. */
+export const rtf: Parser = {
+  id: 'rtf',
+  defaults: { RTFParser: DEFAULTS },
+  extensions: ['.rtf'],
+  mimeTypes: ['application/rtf', 'text/rtf'],
+  async parse(file, options, limits) {
+    const source = Buffer.from(await bytesOf(file)).toString('latin1');
+    if (!source.startsWith('{\\rtf')) throw damagedFile(file, 'it does not begin as RTF');
+    const { encoding, warning } = ownEncoding(source, options.encoding);
+    const reader = new RtfReader(encoding);
+    reader.read(source);
+    const text = (story: Story): string => reader.stories[story].join('');
+    const shown = (story: Story): string => (options.clean_text === false ? text(story) : cleanText(text(story)));
+    const writer = new DocumentWriter(file.name, limits);
+    if (warning) writer.warnings.push(warning);
+    writer.add('header', shown('header'), { metadata: { section: 'header' } });
+    writeParagraphs(shown('body'), writer);
+    writer.add('footer', shown('footer'), { metadata: { section: 'footer' } });
+    const info = Object.fromEntries((['title', 'author', 'subject'] as const).map((field) => [field, text(field).slice(0, 1000)]));
+    return writer.finish(options.extract_metadata === false ? {} : presentMembers({ type: 'rtf', ...info }));
+  },
+};
+
+const NAMES_PAGE = /\\ansicpg\d|\\mac\b|\\pca?\b|\\fcharset(?!0\b|1\b|2\b)\d/;
+const BYTE = /\\'([0-9a-fA-F]{2})/g;
+/** Bytes from which the encoding of a document that names none is guessed. */
+const BYTES_LOOKED_AT = 100_000;
+
+/** The encoding of a document whose head names none: as set, else guessed from its escaped bytes. */
+function ownEncoding(source: string, setting: unknown): { encoding: string; warning?: string | undefined } {
+  const set = typeof setting === 'string' ? encodingOf(setting) : undefined;
+  if (set !== undefined && set !== 'utf-8') return { encoding: set };
+  if (NAMES_PAGE.test(source.slice(0, BYTES_LOOKED_AT))) return { encoding: 'windows-1252' };
+  const bytes: number[] = [];
+  for (const [, hex] of source.matchAll(BYTE)) if (bytes.push(Number.parseInt(hex!, 16)) >= BYTES_LOOKED_AT) break;
+  if (bytes.length === 0) return { encoding: 'windows-1252' };
+  const { encoding, warning } = decodeText(Uint8Array.from(bytes));
+  return { encoding, warning };
+}
 
 interface Group {
   skipped: boolean;
@@ -56,6 +71,37 @@ interface Group {
   font: number | undefined;
   story: Story;
 }
+
+// A control word with its number, a control symbol, an escaped byte, a brace, a line end or a run of text.
+const TOKEN = /\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/g;
+const DEPTH_LIMIT = 10_000;
+const FALLBACK_LIMIT = 16;
+
+/** Code pages of the numbers that a font has for its characters, from the format's specification; 1 is the document's own, and 0 Latin. */
+const FONT_PAGES: Readonly<Record<number, number>> = {
+  2: 1252, 77: 10000, 78: 10001, 79: 10003, 80: 10008, 81: 10002, 85: 10006, 86: 10081, 87: 10021, 88: 10029, 89: 10007,
+  128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850,
+}; // biome-ignore format: a table
+const SYMBOL_SET = 2;
+const CHARACTER_SETS: Readonly<Record<string, number>> = { ansi: 1252, mac: 10000, pc: 437, pca: 850 };
+
+const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
+
+/** Text boxes, inside groups that are skipped. */
+const BOXES = words('shptxt dptxbxtext');
+const HEADERS = words('header headerl headerr headerf');
+const FOOTERS = words('footer footerl footerr footerf');
+const SYMBOLS: Readonly<Record<string, string>> = {
+  par: '\n\n', sect: '\n\n', page: '\n\n', line: '\n', tab: '\t', cell: ' | ', row: '\n', emdash: '—', endash: '–',
+  lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”', bullet: '•', emspace: ' ', enspace: ' ',
+}; // biome-ignore format: a table
+
+/** Groups that hold no text of the document. */
+const SKIPPED = words(
+  'fonttbl colortbl stylesheet listtable listoverridetable rsidtbl generator pict objdata objclass objname sp themedata datastore latentstyles xmlnstbl fldinst revtbl filetbl info',
+);
+/** Groups that are marked as ones to skip where they are not known, and hold text. */
+const READ = words('shpinst do');
 
 /** Reads the text of an RTF source given as Latin-1. */
 class RtfReader {
@@ -206,44 +252,3 @@ class RtfReader {
     if (this.#isRead) this.stories[this.#group.story].push(text);
   }
 }
-
-const NAMES_PAGE = /\\ansicpg\d|\\mac\b|\\pca?\b|\\fcharset(?!0\b|1\b|2\b)\d/;
-const BYTE = /\\'([0-9a-fA-F]{2})/g;
-/** Bytes from which the encoding of a document that names none is guessed. */
-const BYTES_LOOKED_AT = 100_000;
-
-/** The encoding of a document whose head names none: as set, else guessed from its escaped bytes. */
-function ownEncoding(source: string, setting: unknown): { encoding: string; warning?: string | undefined } {
-  const set = typeof setting === 'string' ? encodingOf(setting) : undefined;
-  if (set !== undefined && set !== 'utf-8') return { encoding: set };
-  if (NAMES_PAGE.test(source.slice(0, BYTES_LOOKED_AT))) return { encoding: 'windows-1252' };
-  const bytes: number[] = [];
-  for (const [, hex] of source.matchAll(BYTE)) if (bytes.push(Number.parseInt(hex!, 16)) >= BYTES_LOOKED_AT) break;
-  if (bytes.length === 0) return { encoding: 'windows-1252' };
-  const { encoding, warning } = decodeText(Uint8Array.from(bytes));
-  return { encoding, warning };
-}
-
-/** Rich Text Format. */
-export const rtf: Parser = {
-  id: 'rtf',
-  defaults: { RTFParser: DEFAULTS },
-  extensions: ['.rtf'],
-  mimeTypes: ['application/rtf', 'text/rtf'],
-  async parse(file, options, limits) {
-    const source = Buffer.from(await bytesOf(file)).toString('latin1');
-    if (!source.startsWith('{\\rtf')) throw damagedFile(file, 'it does not begin as RTF');
-    const { encoding, warning } = ownEncoding(source, options.encoding);
-    const reader = new RtfReader(encoding);
-    reader.read(source);
-    const text = (story: Story): string => reader.stories[story].join('');
-    const shown = (story: Story): string => (options.clean_text === false ? text(story) : cleanText(text(story)));
-    const writer = new DocumentWriter(file.name, limits);
-    if (warning) writer.warnings.push(warning);
-    writer.add('header', shown('header'), { metadata: { section: 'header' } });
-    writeParagraphs(shown('body'), writer);
-    writer.add('footer', shown('footer'), { metadata: { section: 'footer' } });
-    const info = Object.fromEntries((['title', 'author', 'subject'] as const).map((field) => [field, text(field).slice(0, 1000)]));
-    return writer.finish(options.extract_metadata === false ? {} : presentMembers({ type: 'rtf', ...info }));
-  },
-};

@@ -12,21 +12,48 @@ export interface Utterance {
   readonly isSpeaker: boolean;
 }
 
+/** What is known while a text is read. */
+interface Reading {
+  readonly speaker: string | undefined;
+  /** The last one that was named, whom "she" refers to. */
+  before: string | undefined;
+}
+
 /** Statements of one text; the rest is left out. */
 const STATEMENTS = 64;
-/** Code units of an object; what is longer is a story. */
-const OBJECT_UNITS = 100;
 
-const NAME_WORD = "\\p{Lu}[\\p{L}\\p{M}\\p{N}.’'&-]{0,40}";
-const NAME = `${NAME_WORD}(?: (?:(?:of|de|da|van|von|der|la|du|del|di|the) ){0,2}${NAME_WORD}){0,4}`;
+/** The statements of a text, in its order, at most 64. Says only what the words say; the cost is linear in the text. */
+export function statementsIn({ text, atMs, isSpeaker }: Utterance): Statement[] {
+  const found: Statement[] = [];
+  const reading: Reading = { speaker: isSpeaker ? SPEAKER : undefined, before: undefined };
+  for (const clause of clausesOf(text)) {
+    for (const one of readClause(clause, reading)) found.push({ ...one, text: clause.text, validFrom: sinceOf(clause.text, atMs) });
+    if (found.length >= STATEMENTS) break;
+  }
+  return found.slice(0, STATEMENTS);
+}
+
+type Found = Pick<Statement, 'subject' | 'relation' | 'object' | 'negated' | 'confidence' | 'isBeside'>;
+
+/** What a clause is about. */
+interface Subject {
+  /** Empty where the clause names a role only. */
+  readonly name: string;
+  readonly confidence: number;
+  /** The attribute whose value the clause tells: "my phone number is ...". */
+  readonly role?: string;
+  /** Whose attribute it is. */
+  readonly owner?: string;
+}
+
+const pattern = (source: string): RegExp => new RegExp(source, 'u');
+
 /** Up to three words of a role: `sister`, `phone number`, `new spectrograph at work`. */
 const ROLE =
   "(?!(?:is|was|are|were|has|had|and)\\b)\\p{Ll}[\\p{L}’'-]{0,30}(?: (?!(?:is|was|are|were|has|had|called|named|and)\\b)\\p{Ll}[\\p{L}’'-]{0,30}){0,3}";
 const BE = '(?:am|is|are|was|were|becomes?|became)';
-const pattern = (source: string): RegExp => new RegExp(source, 'u');
-
-const NOT_NAMES =
-  /^(?:I|It|This|That|These|Those|There|Here|He|She|They|We|You|What|Who|When|Where|Why|How|One|Some|All|Most|Nobody|Everybody|Everyone|Someone|Something|Nothing|The|A|An|In|On|At|My|Our|His|Her|Their|Your|Its|If|Is|Do|Does|Did|Are|Was|Were|Can|Please|Yes|No|Not|Mostly|Once|Last|Next|Toasted|Smoked|Let|Maybe|Thanks|Thank|Hello|Hi|Hey|Every|Each|Any|Both|Many|Few|Sometimes|Often|Usually|Always|Never|Yesterday|Today|Tomorrow|Tonight|Now|Then|After|Before|During|Since|While|Until)(?![\p{L}\p{N}])/u;
+const NAME_WORD = "\\p{Lu}[\\p{L}\\p{M}\\p{N}.’'&-]{0,40}";
+const NAME = `${NAME_WORD}(?: (?:(?:of|de|da|van|von|der|la|du|del|di|the) ){0,2}${NAME_WORD}){0,4}`;
 
 const SUBJECTS: readonly (readonly [RegExp, (match: RegExpMatchArray, at: Reading) => Subject | undefined])[] = [
   [pattern(`^(?:I|[Ww]e)(?=[ ’'])`), (_match, { speaker }) => (speaker === undefined ? undefined : { name: speaker, confidence: 0.9 })],
@@ -45,23 +72,16 @@ const SUBJECTS: readonly (readonly [RegExp, (match: RegExpMatchArray, at: Readin
   [pattern(`^(?:[Hh]e|[Ss]he)(?=[ ’'])`), (_match, { before }) => (before === undefined ? undefined : { name: before, confidence: 0.6 })],
 ];
 
-/** What a clause is about. */
-interface Subject {
-  /** Empty where the clause names a role only. */
-  readonly name: string;
-  readonly confidence: number;
-  /** The attribute whose value the clause tells: "my phone number is ...". */
-  readonly role?: string;
-  /** Whose attribute it is. */
-  readonly owner?: string;
+function ofOwner(owner: string | undefined, written: string, name: string | undefined): Subject | undefined {
+  if (owner === undefined || /^(?:old|former|previous|ex|late|first|next|other)\b/.test(written)) return undefined;
+  const role = written.replace(/^(?:new|own|current|dear|little|big) /, '');
+  if (name === undefined) return { name: '', role, owner, confidence: 0.85 };
+  const own = nameIn(name);
+  return own === undefined ? undefined : { name: own, role, owner, confidence: 0.85 };
 }
 
-/** What is known while a text is read. */
-interface Reading {
-  readonly speaker: string | undefined;
-  /** The last one that was named, whom "she" refers to. */
-  before: string | undefined;
-}
+const NOT_NAMES =
+  /^(?:I|It|This|That|These|Those|There|Here|He|She|They|We|You|What|Who|When|Where|Why|How|One|Some|All|Most|Nobody|Everybody|Everyone|Someone|Something|Nothing|The|A|An|In|On|At|My|Our|His|Her|Their|Your|Its|If|Is|Do|Does|Did|Are|Was|Were|Can|Please|Yes|No|Not|Mostly|Once|Last|Next|Toasted|Smoked|Let|Maybe|Thanks|Thank|Hello|Hi|Hey|Every|Each|Any|Both|Many|Few|Sometimes|Often|Usually|Always|Never|Yesterday|Today|Tomorrow|Tonight|Now|Then|After|Before|During|Since|While|Until)(?![\p{L}\p{N}])/u;
 
 /** A name without what only looks like one at its end: a possessive, a comma. */
 function nameIn(text: string): string | undefined {
@@ -75,13 +95,36 @@ function namedSubject(text: string): Subject | undefined {
   return name === undefined ? undefined : { name, confidence: 0.85 };
 }
 
-function ofOwner(owner: string | undefined, written: string, name: string | undefined): Subject | undefined {
-  if (owner === undefined || /^(?:old|former|previous|ex|late|first|next|other)\b/.test(written)) return undefined;
-  const role = written.replace(/^(?:new|own|current|dear|little|big) /, '');
-  if (name === undefined) return { name: '', role, owner, confidence: 0.85 };
-  const own = nameIn(name);
-  return own === undefined ? undefined : { name: own, role, owner, confidence: 0.85 };
+/** Between two things that are said of one subject. */
+const AND_VERB =
+  /,? and (?=(?:is|was|has|works?|lives?|likes?|loves?|hates?|plays?|speaks?|builds?|drives?|teaches|studies|owns?|moved|comes?|costs?|weighs?) )/u;
+
+function* readClause({ text }: Clause, reading: Reading): Generator<Found> {
+  for (const [expression, subjectOf] of SUBJECTS) {
+    const match = expression.exec(text);
+    const subject = match && subjectOf(match, reading);
+    if (!match || !subject) continue;
+    // What stands between commas behind the subject explains it: "Ife, who is younger, lives in ...".
+    const rest = text
+      .slice(match[0].length)
+      .replace(/^,.{1,60}?, /u, ' ')
+      .trimStart();
+    const found = rest.split(AND_VERB).flatMap((predicate) => [...readPredicate(subject, predicate)]);
+    if (found.length === 0) continue;
+    if (subject.owner !== undefined && subject.name !== '') {
+      yield { subject: subject.owner, relation: subject.role!, object: subject.name, negated: false, confidence: subject.confidence };
+    }
+    if (subject.name !== '' && subject.name !== reading.speaker) reading.before = subject.name;
+    yield* found;
+    const last = found.at(-1)!;
+    if (subject.name === '' && /^\p{Lu}/u.test(last.object)) reading.before = last.object;
+    return;
+  }
 }
+
+/** What was so up to a time is so no more. */
+const WAS_UNTIL = /^(?:was|were|had|worked)\b.{0,200} (?:until|till) /u;
+const BESIDE = /^(?:now |still )?also /;
 
 /** A verb with what follows it. `relation` is a name, or made of the words. */
 interface VerbRule {
@@ -134,7 +177,11 @@ const VERB_STEMS: Readonly<Record<string, string>> = {
   left: 'leaves',
 };
 
-const COPULA = pattern(`^(?:${BE}|[’'](?:m|s|re)) ${NOW}(?<not>not |no longer |never )?${NOW}(?:called |named )?${OBJECT}`);
+/** Where nobody lives but in a manner of speaking. */
+const NO_HOME =
+  /^(?:(?:an?|the|my|your|his|her|their|constant) )?(?:\p{Ll}+ )?(?:nightmare|dream|bubble|simulation|fantasy|lie|hell|past|moment|present|future|fear|denial|hope|peace|poverty|clouds?|world)s?$/u;
+const AGE = /^\d{1,3}(?<told> years? old)?$/;
+
 /** Predicates that tell a state of the moment, or nothing: adjectives, places, participles. */
 const DESCRIBES = /^(?:an? |the |my |our |\p{Lu}|\p{Sc}|\+?\d|[\p{L}\p{N}._%+-]{1,64}@)/u;
 const CALLED = pattern(`^(?:${BE}|[’'](?:m|s|re)) ${NOW}(?:not )?(?:called|named) `);
@@ -147,75 +194,6 @@ const OBJECT_END =
   /,? (?:who|which|that|where|when|since|until|till|as(?: an?| the)?|with|for|from|more than|any ?more|now|yesterday|today|tonight|these days|(?:on|at) (?:the )?(?:week(?:end|day)s?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)|(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|some|few|many) (?:day|week|month|year)s? ago|last|this (?:week|month|year)|next|again|too|and (?:an?|the|my|his|her|their|it|\p{Ll}{2,20}s)|to find|in order|by the)(?= |,|$)|, |: | \(/u;
 const ROLE_BEHIND = /(?:^| )as (?:an? |the )?(?<role>[\p{Ll}][\p{L}’' -]{1,60}?)(?=[,.]|$| (?:at|for|in|since) )/u;
 const ADVERB_END = /[ ,]+(?:now|still|too|also|again|anymore|any more|though|then|yesterday|today|please)$/;
-/** What was so up to a time is so no more. */
-const WAS_UNTIL = /^(?:was|were|had|worked)\b.{0,200} (?:until|till) /u;
-const BESIDE = /^(?:now |still )?also /;
-/** Where nobody lives but in a manner of speaking. */
-const NO_HOME =
-  /^(?:(?:an?|the|my|your|his|her|their|constant) )?(?:\p{Ll}+ )?(?:nightmare|dream|bubble|simulation|fantasy|lie|hell|past|moment|present|future|fear|denial|hope|peace|poverty|clouds?|world)s?$/u;
-const AGE = /^\d{1,3}(?<told> years? old)?$/;
-/** An object that names nothing by itself. */
-const EMPTY_OBJECT =
-  /^(?:it|that|this|him|her|them|me|us|one|ones|some|any|all|everything|nothing|something|fine|ok|okay|here|there|so|such|idea|problem|question|not .*|no \p{Ll}.*)$/iu;
-
-function objectIn(text: string): string | undefined {
-  const end = text.search(OBJECT_END);
-  let object = (end < 0 ? text : text.slice(0, end)).trim();
-  while (ADVERB_END.test(object)) object = object.replace(ADVERB_END, '');
-  object = object.replace(/[.,!…:;]+$/u, '');
-  return object === '' || object.length > OBJECT_UNITS || EMPTY_OBJECT.test(object) ? undefined : object;
-}
-
-/** From when a clause holds, where it says so by a day that is past. */
-function sinceOf(clause: string, atMs: number): number {
-  for (const { value } of apart(scan(clause, RELATIVE_DATES))) {
-    const [, days] = /^-P(\d{1,6})D$/.exec(value) ?? [];
-    if (days !== undefined) return atMs - Number(days) * 86_400_000;
-    const [, weeks] = /^-P(\d{1,5})W$/.exec(value) ?? [];
-    if (weeks !== undefined) return atMs - Number(weeks) * 7 * 86_400_000;
-  }
-  return atMs;
-}
-
-/** Between two things that are said of one subject. */
-const AND_VERB =
-  /,? and (?=(?:is|was|has|works?|lives?|likes?|loves?|hates?|plays?|speaks?|builds?|drives?|teaches|studies|owns?|moved|comes?|costs?|weighs?) )/u;
-
-type Found = Pick<Statement, 'subject' | 'relation' | 'object' | 'negated' | 'confidence' | 'isBeside'>;
-
-/** The statements of a text, in its order, at most 64. Says only what the words say; the cost is linear in the text. */
-export function statementsIn({ text, atMs, isSpeaker }: Utterance): Statement[] {
-  const found: Statement[] = [];
-  const reading: Reading = { speaker: isSpeaker ? SPEAKER : undefined, before: undefined };
-  for (const clause of clausesOf(text)) {
-    for (const one of readClause(clause, reading)) found.push({ ...one, text: clause.text, validFrom: sinceOf(clause.text, atMs) });
-    if (found.length >= STATEMENTS) break;
-  }
-  return found.slice(0, STATEMENTS);
-}
-
-function* readClause({ text }: Clause, reading: Reading): Generator<Found> {
-  for (const [expression, subjectOf] of SUBJECTS) {
-    const match = expression.exec(text);
-    const subject = match && subjectOf(match, reading);
-    if (!match || !subject) continue;
-    // What stands between commas behind the subject explains it: "Ife, who is younger, lives in ...".
-    const rest = text
-      .slice(match[0].length)
-      .replace(/^,.{1,60}?, /u, ' ')
-      .trimStart();
-    const found = rest.split(AND_VERB).flatMap((predicate) => [...readPredicate(subject, predicate)]);
-    if (found.length === 0) continue;
-    if (subject.owner !== undefined && subject.name !== '') {
-      yield { subject: subject.owner, relation: subject.role!, object: subject.name, negated: false, confidence: subject.confidence };
-    }
-    if (subject.name !== '' && subject.name !== reading.speaker) reading.before = subject.name;
-    yield* found;
-    const last = found.at(-1)!;
-    if (subject.name === '' && /^\p{Lu}/u.test(last.object)) reading.before = last.object;
-    return;
-  }
-}
 
 /** What is said of a subject. */
 function* readPredicate(subject: Subject, rest: string): Generator<Found> {
@@ -243,6 +221,23 @@ function* readPredicate(subject: Subject, rest: string): Generator<Found> {
   yield* readCopula(subject, rest);
 }
 
+/** Code units of an object; what is longer is a story. */
+const OBJECT_UNITS = 100;
+
+/** An object that names nothing by itself. */
+const EMPTY_OBJECT =
+  /^(?:it|that|this|him|her|them|me|us|one|ones|some|any|all|everything|nothing|something|fine|ok|okay|here|there|so|such|idea|problem|question|not .*|no \p{Ll}.*)$/iu;
+
+function objectIn(text: string): string | undefined {
+  const end = text.search(OBJECT_END);
+  let object = (end < 0 ? text : text.slice(0, end)).trim();
+  while (ADVERB_END.test(object)) object = object.replace(ADVERB_END, '');
+  object = object.replace(/[.,!…:;]+$/u, '');
+  return object === '' || object.length > OBJECT_UNITS || EMPTY_OBJECT.test(object) ? undefined : object;
+}
+
+const COPULA = pattern(`^(?:${BE}|[’'](?:m|s|re)) ${NOW}(?<not>not |no longer |never )?${NOW}(?:called |named )?${OBJECT}`);
+
 /** "X is a Y", "my Y is Z", "X is my Y", "the Y is called Z". */
 function* readCopula({ name, owner, role, confidence }: Subject, rest: string): Generator<Found> {
   const groups = COPULA.exec(rest)?.groups;
@@ -268,4 +263,15 @@ function* readCopula({ name, owner, role, confidence }: Subject, rest: string): 
 function isAge(name: string, object: string): boolean {
   const age = AGE.exec(object);
   return age !== null && (name === SPEAKER || age.groups?.told !== undefined);
+}
+
+/** From when a clause holds, where it says so by a day that is past. */
+function sinceOf(clause: string, atMs: number): number {
+  for (const { value } of apart(scan(clause, RELATIVE_DATES))) {
+    const [, days] = /^-P(\d{1,6})D$/.exec(value) ?? [];
+    if (days !== undefined) return atMs - Number(days) * 86_400_000;
+    const [, weeks] = /^-P(\d{1,5})W$/.exec(value) ?? [];
+    if (weeks !== undefined) return atMs - Number(weeks) * 7 * 86_400_000;
+  }
+  return atMs;
 }

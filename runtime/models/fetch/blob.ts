@@ -11,15 +11,6 @@ import { isTransient, pauseBeforeTry, TRIES } from './hub-requests.js';
 import { checkFree } from './space.js';
 import { Digest, digestKind, Flusher, Journal, type Part, PartWriter } from './unfinished-file.js';
 
-/** Downloads of one file that may end with the wrong bytes before it is given up. */
-const WHOLE_TRIES = 3;
-/** A connection that brought this much was worth its try. */
-const PROGRESS_BYTES = 64 * 1024;
-/** Between two notes of one part in the journal, and between two looks at the free space. */
-const NOTE_BYTES = 8 * 1024 * 1024;
-/** Smaller files are read again at their end, larger ones behind the writing. */
-const DIGEST_BESIDE_BYTES = 4 * 1024 * 1024;
-
 /** A file to bring into the cache. */
 interface BlobRequest {
   readonly client: HubClient;
@@ -30,12 +21,83 @@ interface BlobRequest {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** The server sends whole files only; thrown to begin again without ranges. */
-class NoRanges extends Error {}
+/** Downloads of one file that may end with the wrong bytes before it is given up. */
+const WHOLE_TRIES = 3;
 
-function mismatch(path: string, what: string): Failure {
-  return new Failure('unavailable', `${path} does not arrive as the hub lists it: ${what}.`, { code: 'DownloadMismatch' });
+/**
+ * Brings one file into the cache: in parts over several connections, going on where an earlier process stopped, checked against the hash by
+ * which the hub names it before it gets its name. One writer at a time among all processes. Resolves to false where another brought it.
+ * Throws `unavailable` (code `DownloadDamaged`) for bytes that stay wrong, `disk_full`, and what the hub refuses with.
+ */
+export async function fetchBlob(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
+  const { layout, file, commit } = request;
+  const release = await lockFile(layout.lock(file.etag), signal);
+  try {
+    // Another process may have removed it, empty, with a download that was cancelled.
+    await mkdir(layout.blobs, { recursive: true });
+    if (await layout.has(file, commit)) return false;
+    for (let tried = 1; tried <= WHOLE_TRIES; tried++) {
+      if (await downloadOnce(request, signal)) return true;
+      request.onBytes(0);
+    }
+    throw new Failure(
+      'unavailable',
+      `${file.path} of ${layout.repository} arrived damaged ${WHOLE_TRIES} times: its bytes do not have the hash ${file.etag} that the hub lists. Check the network or the mirror (HF_ENDPOINT), then try again.`,
+      { code: 'DownloadDamaged' },
+    );
+  } finally {
+    await release();
+  }
 }
+
+/** Smaller files are read again at their end, larger ones behind the writing. */
+const DIGEST_BESIDE_BYTES = 4 * 1024 * 1024;
+
+/** Downloads into the unfinished file and checks it; false, with nothing left of it, where its bytes are not what they should be. */
+async function downloadOnce(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
+  const { layout, file } = request;
+  const path = layout.incomplete(file.etag);
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666);
+  const journal = await Journal.open(`${path}.parts`, file.sizeBytes);
+  const digest = file.sizeBytes > DIGEST_BESIDE_BYTES ? new Digest({ path, kind: digestKind(file.etag), sizeBytes: file.sizeBytes }) : null;
+  const flusher = new Flusher(handle);
+  try {
+    const { size } = await handle.stat();
+    if (journal.parts.some((part) => part.doneBytes > 0 && part.from + part.doneBytes > size)) await journal.reset();
+    request.onBytes(journal.doneBytes);
+    const download = new BlobDownload(request, handle, journal, digest, flusher);
+    await download.run(signal).catch(async (error: unknown) => {
+      if (!(error instanceof NoRanges)) throw error;
+      await journal.reset();
+      await download.runWhole(signal);
+    });
+    digest?.readable(file.sizeBytes);
+    const [hex] = await Promise.all([digest ? digest.hex() : digestOf(handle, file), flusher.end()]);
+    if (hex === file.etag) {
+      await rename(path, layout.blob(file.etag));
+      await flushDirectory(dirname(path));
+      await journal.remove();
+      return true;
+    }
+    log('warn', `${file.path} of ${layout.repository} arrived damaged: its digest is ${hex}, and should be ${file.etag}`);
+    await rm(path, { force: true });
+    await journal.remove();
+    return false;
+  } catch (error) {
+    if (await flusher.failed()) await journal.reset();
+    throw fileFailure(error, `write ${file.path}`);
+  } finally {
+    await digest?.close();
+    await journal.close();
+    await handle.close();
+  }
+}
+
+/** Between two notes of one part in the journal, and between two looks at the free space. */
+const NOTE_BYTES = 8 * 1024 * 1024;
+
+/** A connection that brought this much was worth its try. */
+const PROGRESS_BYTES = 64 * 1024;
 
 /** One file on its way: its parts, its journal and what has been written of it. */
 class BlobDownload {
@@ -158,6 +220,9 @@ class BlobDownload {
   }
 }
 
+/** The server sends whole files only; thrown to begin again without ranges. */
+class NoRanges extends Error {}
+
 function checkAnswer(
   file: RemoteFile,
   range: { from: number; to: number } | null,
@@ -179,75 +244,13 @@ function checkAnswer(
     throw mismatch(file.path, `it has ${stretch[3]} bytes, not ${file.sizeBytes}`);
 }
 
+function mismatch(path: string, what: string): Failure {
+  return new Failure('unavailable', `${path} does not arrive as the hub lists it: ${what}.`, { code: 'DownloadMismatch' });
+}
+
 async function digestOf(handle: FileHandle, file: RemoteFile): Promise<string> {
   const content = Buffer.alloc(file.sizeBytes);
   await handle.read(content, 0, file.sizeBytes, 0);
   if (digestKind(file.etag) === 'sha256') return createHash('sha256').update(content).digest('hex');
   return createHash('sha1').update(`blob ${file.sizeBytes}\0`).update(content).digest('hex');
-}
-
-/** Downloads into the unfinished file and checks it; false, with nothing left of it, where its bytes are not what they should be. */
-async function downloadOnce(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
-  const { layout, file } = request;
-  const path = layout.incomplete(file.etag);
-  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666);
-  const journal = await Journal.open(`${path}.parts`, file.sizeBytes);
-  const digest = file.sizeBytes > DIGEST_BESIDE_BYTES ? new Digest({ path, kind: digestKind(file.etag), sizeBytes: file.sizeBytes }) : null;
-  const flusher = new Flusher(handle);
-  try {
-    const { size } = await handle.stat();
-    if (journal.parts.some((part) => part.doneBytes > 0 && part.from + part.doneBytes > size)) await journal.reset();
-    request.onBytes(journal.doneBytes);
-    const download = new BlobDownload(request, handle, journal, digest, flusher);
-    await download.run(signal).catch(async (error: unknown) => {
-      if (!(error instanceof NoRanges)) throw error;
-      await journal.reset();
-      await download.runWhole(signal);
-    });
-    digest?.readable(file.sizeBytes);
-    const [hex] = await Promise.all([digest ? digest.hex() : digestOf(handle, file), flusher.end()]);
-    if (hex === file.etag) {
-      await rename(path, layout.blob(file.etag));
-      await flushDirectory(dirname(path));
-      await journal.remove();
-      return true;
-    }
-    log('warn', `${file.path} of ${layout.repository} arrived damaged: its digest is ${hex}, and should be ${file.etag}`);
-    await rm(path, { force: true });
-    await journal.remove();
-    return false;
-  } catch (error) {
-    if (await flusher.failed()) await journal.reset();
-    throw fileFailure(error, `write ${file.path}`);
-  } finally {
-    await digest?.close();
-    await journal.close();
-    await handle.close();
-  }
-}
-
-/**
- * Brings one file into the cache: in parts over several connections, going on where an earlier process stopped, checked against the hash by
- * which the hub names it before it gets its name. One writer at a time among all processes. Resolves to false where another brought it.
- * Throws `unavailable` (code `DownloadDamaged`) for bytes that stay wrong, `disk_full`, and what the hub refuses with.
- */
-export async function fetchBlob(request: BlobRequest, signal: AbortSignal): Promise<boolean> {
-  const { layout, file, commit } = request;
-  const release = await lockFile(layout.lock(file.etag), signal);
-  try {
-    // Another process may have removed it, empty, with a download that was cancelled.
-    await mkdir(layout.blobs, { recursive: true });
-    if (await layout.has(file, commit)) return false;
-    for (let tried = 1; tried <= WHOLE_TRIES; tried++) {
-      if (await downloadOnce(request, signal)) return true;
-      request.onBytes(0);
-    }
-    throw new Failure(
-      'unavailable',
-      `${file.path} of ${layout.repository} arrived damaged ${WHOLE_TRIES} times: its bytes do not have the hash ${file.etag} that the hub lists. Check the network or the mirror (HF_ENDPOINT), then try again.`,
-      { code: 'DownloadDamaged' },
-    );
-  } finally {
-    await release();
-  }
 }

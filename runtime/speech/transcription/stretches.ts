@@ -1,16 +1,51 @@
 import { LISTEN_RATE } from '../decode/contract.js';
 
+/** A part of the audio in which somebody speaks, as it is given to an engine. */
+export interface SpokenStretch {
+  readonly samples: Float32Array;
+  /** Where it begins, in seconds. */
+  readonly start: number;
+}
+
 const FRAME = LISTEN_RATE / 50;
+
+/**
+ * The stretches of audio in which somebody may speak, of at most 28 s each; `pieces` are 16 kHz mono, of any length. No more than a stretch is in memory.
+ * What is as quiet as the quietest, and clicks, are left out.
+ */
+export async function* spokenStretches(
+  pieces: Iterable<Float32Array> | AsyncIterable<Float32Array>,
+): AsyncGenerator<SpokenStretch, void, undefined> {
+  const cutter = new Cutter();
+  let rest = new Float32Array(0);
+  for await (const piece of pieces) {
+    const samples = new Float32Array(rest.length + piece.length);
+    samples.set(rest);
+    samples.set(piece, rest.length);
+    let at = 0;
+    for (; at + FRAME <= samples.length; at += FRAME) {
+      const stretch = cutter.add(samples.subarray(at, at + FRAME));
+      if (stretch) yield stretch;
+    }
+    rest = samples.slice(at);
+  }
+  const last = (rest.length > 0 ? cutter.add(rest) : undefined) ?? cutter.end();
+  if (last) yield last;
+}
+
+interface Frame {
+  readonly samples: Float32Array;
+  readonly level: number;
+  isSpeech: boolean;
+}
+
 /** A frame counts as speech that is this much louder than the quietest of the last seconds, and at least as loud as the second. */
 const ABOVE_NOISE = 1.5;
 const LEAST_LEVEL = 0.002;
 /** Frames that the noise is the quietest of, in parts: 5 s. */
 const NOISE_PART_FRAMES = 25;
 const NOISE_PARTS = 10;
-/** Fewer frames of speech are a click. */
-const LEAST_SPEECH_FRAMES = 5;
-/** Kept before and after speech, in frames. */
-const PAD_FRAMES = 20;
+
 /** Silence that ends a stretch at once, and from the usual length on. */
 const LONG_PAUSE_FRAMES = 100;
 const SHORT_PAUSE_FRAMES = 15;
@@ -19,45 +54,11 @@ const MOST_FRAMES = 28 * 50;
 /** Where nobody pauses, the quietest frame of the last seconds is cut at. */
 const CUT_FRAMES = 8 * 50;
 
-/** A part of the audio in which somebody speaks, as it is given to an engine. */
-export interface SpokenStretch {
-  readonly samples: Float32Array;
-  /** Where it begins, in seconds. */
-  readonly start: number;
-}
+/** Kept before and after speech, in frames. */
+const PAD_FRAMES = 20;
 
-function levelOf(frame: Float32Array): number {
-  let squares = 0;
-  for (const sample of frame) squares += sample * sample;
-  const level = Math.sqrt(squares / frame.length);
-  return Number.isFinite(level) ? level : 0;
-}
-
-/** The quietest frame of the last seconds. */
-class NoiseFloor {
-  readonly #parts: number[] = [];
-  #part = Number.POSITIVE_INFINITY;
-  #count = 0;
-
-  add(level: number): number {
-    this.#part = Math.min(this.#part, level);
-    const quietest = Math.min(this.#part, ...this.#parts);
-    this.#count += 1;
-    if (this.#count === NOISE_PART_FRAMES) {
-      this.#parts.push(this.#part);
-      if (this.#parts.length > NOISE_PARTS) this.#parts.shift();
-      this.#part = Number.POSITIVE_INFINITY;
-      this.#count = 0;
-    }
-    return quietest;
-  }
-}
-
-interface Frame {
-  readonly samples: Float32Array;
-  readonly level: number;
-  isSpeech: boolean;
-}
+/** Fewer frames of speech are a click. */
+const LEAST_SPEECH_FRAMES = 5;
 
 /** Gathers frames into stretches: silence is left out, and long speech is cut where it pauses. */
 class Cutter {
@@ -133,26 +134,29 @@ class Cutter {
   }
 }
 
-/**
- * The stretches of audio in which somebody may speak, of at most 28 s each; `pieces` are 16 kHz mono, of any length. No more than a stretch is in memory.
- * What is as quiet as the quietest, and clicks, are left out.
- */
-export async function* spokenStretches(
-  pieces: Iterable<Float32Array> | AsyncIterable<Float32Array>,
-): AsyncGenerator<SpokenStretch, void, undefined> {
-  const cutter = new Cutter();
-  let rest = new Float32Array(0);
-  for await (const piece of pieces) {
-    const samples = new Float32Array(rest.length + piece.length);
-    samples.set(rest);
-    samples.set(piece, rest.length);
-    let at = 0;
-    for (; at + FRAME <= samples.length; at += FRAME) {
-      const stretch = cutter.add(samples.subarray(at, at + FRAME));
-      if (stretch) yield stretch;
+/** The quietest frame of the last seconds. */
+class NoiseFloor {
+  readonly #parts: number[] = [];
+  #part = Number.POSITIVE_INFINITY;
+  #count = 0;
+
+  add(level: number): number {
+    this.#part = Math.min(this.#part, level);
+    const quietest = Math.min(this.#part, ...this.#parts);
+    this.#count += 1;
+    if (this.#count === NOISE_PART_FRAMES) {
+      this.#parts.push(this.#part);
+      if (this.#parts.length > NOISE_PARTS) this.#parts.shift();
+      this.#part = Number.POSITIVE_INFINITY;
+      this.#count = 0;
     }
-    rest = samples.slice(at);
+    return quietest;
   }
-  const last = (rest.length > 0 ? cutter.add(rest) : undefined) ?? cutter.end();
-  if (last) yield last;
+}
+
+function levelOf(frame: Float32Array): number {
+  let squares = 0;
+  for (const sample of frame) squares += sample * sample;
+  const level = Math.sqrt(squares / frame.length);
+  return Number.isFinite(level) ? level : 0;
 }

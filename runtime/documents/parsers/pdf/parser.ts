@@ -32,6 +32,50 @@ const LLAMA_INDEX = { ...PYPDF2, chunk_strategy: 'sentences' };
 const OWN = { ...PYPDF2, extract_form_fields: true };
 const NAMED_WARNINGS = 50;
 
+/** PDF files, by their text layer. */
+export const pdf: Parser = {
+  id: 'pdf',
+  defaults: { PDFParser_PyPDF2: PYPDF2, PDFParser_LlamaIndex: LLAMA_INDEX, PDFParser: OWN },
+  extensions: ['.pdf'],
+  mimeTypes: ['application/pdf'],
+  async parse(file, options, limits) {
+    const bytes = await bytesOf(file);
+    const document = await PdfDocument.open(file, bytes);
+    const form = new PdfForm(document);
+    try {
+      const writer = await readPdf(file, document, form, options, limits);
+      const outline = options.extract_outlines === true ? { outline: outlineOf(document) } : {};
+      const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
+      const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };
+      const fields = options.extract_metadata === false ? {} : documentFields(document);
+      return writer.finish(presentMembers({ type: 'pdf_document', ...fields, ...pages, ...outline, ...xmp }));
+    } finally {
+      form.close();
+      document.close();
+    }
+  },
+};
+
+async function readPdf(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<DocumentWriter> {
+  const pages = await readPages(file, pdf, form, options, limits);
+  const writer = new DocumentWriter(file.name, limits);
+  const numbers = Array.from({ length: pdf.call('FPDF_GetPageCount', pdf.handle) }, (_, index) => index + 1);
+  const opened = new Map(pages.map((page) => [page.number, page]));
+  warn(
+    writer,
+    'cannot be read',
+    numbers.filter((number) => !opened.has(number)),
+  );
+  warn(
+    writer,
+    'has no text layer',
+    pages.filter(({ lines, number }) => lines.length === 0 && !file.pageTexts?.[number]).map((page) => page.number),
+  );
+  write(file, pages, options, writer);
+  writeForm(form, pages, options, writer);
+  return writer;
+}
+
 interface Page {
   readonly number: number;
   readonly lines: readonly PageLine[];
@@ -39,6 +83,24 @@ interface Page {
   readonly notes: readonly string[];
   /** Filled fields of its form. */
   readonly filled: readonly string[];
+}
+
+/** The pages one by one, so that the process answers between them. */
+async function readPages(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<Page[]> {
+  const pages: Page[] = [];
+  const count = pdf.call('FPDF_GetPageCount', pdf.handle);
+  if (count === 0) throw damagedFile(file, 'it has no pages');
+  checkPages(file, count, limits);
+  let units = 0;
+  for (let number = 1; number <= count; number += 1) {
+    const page = readPage(pdf, form, number, options);
+    if (page) pages.push(page);
+    units += page?.lines.reduce((sum, line) => sum + line.text.length, 0) ?? 0;
+    // The writer would refuse it in the end; a bomb must not be held in memory until then.
+    if (units > limits.textBytes) throw tooLong(file.name, limits);
+    await breathe();
+  }
+  return pages;
 }
 
 function readPage(pdf: PdfDocument, form: PdfForm, number: number, options: Metadata): Page | undefined {
@@ -93,65 +155,3 @@ function writeForm(form: PdfForm, pages: readonly Page[], options: Metadata, wri
   else if (isShown || values.length > 0)
     writer.warnings.push('The values of its form are left out; set extract_form_fields to true to have them.');
 }
-
-/** The pages one by one, so that the process answers between them. */
-async function readPages(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<Page[]> {
-  const pages: Page[] = [];
-  const count = pdf.call('FPDF_GetPageCount', pdf.handle);
-  if (count === 0) throw damagedFile(file, 'it has no pages');
-  checkPages(file, count, limits);
-  let units = 0;
-  for (let number = 1; number <= count; number += 1) {
-    const page = readPage(pdf, form, number, options);
-    if (page) pages.push(page);
-    units += page?.lines.reduce((sum, line) => sum + line.text.length, 0) ?? 0;
-    // The writer would refuse it in the end; a bomb must not be held in memory until then.
-    if (units > limits.textBytes) throw tooLong(file.name, limits);
-    await breathe();
-  }
-  return pages;
-}
-
-async function readPdf(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<DocumentWriter> {
-  const pages = await readPages(file, pdf, form, options, limits);
-  const writer = new DocumentWriter(file.name, limits);
-  const numbers = Array.from({ length: pdf.call('FPDF_GetPageCount', pdf.handle) }, (_, index) => index + 1);
-  const opened = new Map(pages.map((page) => [page.number, page]));
-  warn(
-    writer,
-    'cannot be read',
-    numbers.filter((number) => !opened.has(number)),
-  );
-  warn(
-    writer,
-    'has no text layer',
-    pages.filter(({ lines, number }) => lines.length === 0 && !file.pageTexts?.[number]).map((page) => page.number),
-  );
-  write(file, pages, options, writer);
-  writeForm(form, pages, options, writer);
-  return writer;
-}
-
-/** PDF files, by their text layer. */
-export const pdf: Parser = {
-  id: 'pdf',
-  defaults: { PDFParser_PyPDF2: PYPDF2, PDFParser_LlamaIndex: LLAMA_INDEX, PDFParser: OWN },
-  extensions: ['.pdf'],
-  mimeTypes: ['application/pdf'],
-  async parse(file, options, limits) {
-    const bytes = await bytesOf(file);
-    const document = await PdfDocument.open(file, bytes);
-    const form = new PdfForm(document);
-    try {
-      const writer = await readPdf(file, document, form, options, limits);
-      const outline = options.extract_outlines === true ? { outline: outlineOf(document) } : {};
-      const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
-      const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };
-      const fields = options.extract_metadata === false ? {} : documentFields(document);
-      return writer.finish(presentMembers({ type: 'pdf_document', ...fields, ...pages, ...outline, ...xmp }));
-    } finally {
-      form.close();
-      document.close();
-    }
-  },
-};
