@@ -1,6 +1,6 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { defineRetriever, TOP_K } from './define-retriever.js';
-import { lexicalHits } from './store-hits.js';
+import { lexicalHits } from './hits.js';
 import { hitsByMetric, METRIC } from './vector-metric.js';
 
 const OPTIONS = {

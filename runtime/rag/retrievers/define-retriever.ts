@@ -4,10 +4,7 @@ import type { RetrievalStrategyType } from '../../../schemas/generated/config/ra
 import { type OptionShapes, type OptionValues, readOptions } from '../../config/plugin-options.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery, Retriever } from './contract.js';
-import { bestHits } from './hits.js';
-
-/** Most hits of one ranking, whatever multiplies the number that was asked for. */
-export const MOST_HITS = 1000;
+import { bestHits, MOST_HITS } from './hits.js';
 
 /** How many hits come out unless the request says so. */
 export const TOP_K = { type: 'integer', default: 10, minimum: 1, maximum: MOST_HITS, description: 'Hits that come out.' } as const;

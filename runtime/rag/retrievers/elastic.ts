@@ -8,8 +8,7 @@ import type { Filter, Hit } from '../contract.js';
 import { type Condition, conditionsOf, storedPaths, valueAt } from '../stores/metadata.js';
 import type { RetrievalQuery } from './contract.js';
 import { defineRetriever, TOP_K } from './define-retriever.js';
-import { withScore } from './hits.js';
-import { boundedScore, vectorOf } from './store-hits.js';
+import { boundedScore, vectorOf, withScore } from './hits.js';
 
 /** Where a chunk's parts lie in the documents of an index. */
 interface Fields {

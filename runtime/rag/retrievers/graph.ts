@@ -3,8 +3,7 @@ import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
 import { defineRetriever, initialK, TOP_K } from './define-retriever.js';
-import { bestHits, hitsById, withScore } from './hits.js';
-import { denseHits, vectorOf } from './store-hits.js';
+import { bestHits, denseHits, hitsById, vectorOf, withScore } from './hits.js';
 
 /** A value of metadata that chunks may share: what ties them together. */
 interface Link {

@@ -1,7 +1,6 @@
 import { defineRetriever, TOP_K } from './define-retriever.js';
 import { denseShare, minMax, RRF_K, rankFusion, weightedMean } from './fusion.js';
-import { hitsById, withScore } from './hits.js';
-import { bothHits } from './store-hits.js';
+import { bothHits, hitsById, withScore } from './hits.js';
 
 /** Candidates of each ranking at least, so that a hit that is middling in both is seen. */
 const LEAST_CANDIDATES = 50;

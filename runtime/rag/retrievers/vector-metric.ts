@@ -1,7 +1,6 @@
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { withScore } from './hits.js';
-import { denseHits, vectorOf } from './store-hits.js';
+import { denseHits, vectorOf, withScore } from './hits.js';
 
 /** The ways to compare vectors that a strategy may name; none = the way of the store. */
 export const METRIC = {

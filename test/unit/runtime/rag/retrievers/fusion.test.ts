@@ -13,8 +13,7 @@ import {
   scoreFusion,
   weightedMean,
 } from '../../../../../runtime/rag/retrievers/fusion.js';
-import { bestHits } from '../../../../../runtime/rag/retrievers/hits.js';
-import { boundedScore } from '../../../../../runtime/rag/retrievers/store-hits.js';
+import { bestHits, boundedScore } from '../../../../../runtime/rag/retrievers/hits.js';
 
 const first: Ranking = [
   { id: 'a', score: 0.9 },
