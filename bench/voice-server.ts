@@ -44,7 +44,8 @@ async function serve(model: VoicePlan['model']): Promise<{ port: number }> {
   const application = dispatch({
     endpoints: [],
     sockets: voiceSockets,
-    context: { projects, voice: async () => voice },
+    // No client names a conversation.
+    context: { projects, voice: async () => voice } as never,
     access: { bindHost: '127.0.0.1' },
   });
   const { port } = await createTransport().listen({ host: '127.0.0.1', port: 0, application });

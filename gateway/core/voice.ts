@@ -1,4 +1,5 @@
 import { log } from '../../runtime/base/log.js';
+import { spokenConversation } from '../../runtime/conversations/spoken.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Voice, VoiceAddress } from '../../runtime/voice/voice.js';
 import type { SocketRoute } from '../http/index.js';
@@ -8,19 +9,23 @@ import type { SocketListener } from '../http/transport.js';
 const MOST_WAITING = 64;
 const INTERNAL_ERROR = 1011;
 
-type VoiceContext = Pick<Runtime, 'projects' | 'voice'>;
+type VoiceContext = Pick<Runtime, 'projects' | 'voice' | 'conversations'>;
 
 /** The WebSocket of spoken conversations. It is accepted first: what is wrong with its address is told in an `error` message. */
 export const voiceSockets: SocketRoute<VoiceContext>[] = [
   {
     path: '/v1/{namespace}/{project}/voice/chat',
     access: 'members',
-    open: (runtime, { params, query, user }) =>
-      voiceListener(runtime, { namespace: params.namespace!, project: params.project!, query, user }),
+    open: (runtime, { params, query, user }) => {
+      const [namespace, project] = [params.namespace!, params.project!];
+      const recordOf: VoiceAddress['recordOf'] = (id) =>
+        spokenConversation(runtime.conversations, runtime.conversations.place(namespace, project), id);
+      return voiceListener(runtime, { namespace, project, query, user, recordOf });
+    },
   },
 ];
 
-function voiceListener({ projects, voice }: VoiceContext, address: VoiceAddress): SocketListener {
+function voiceListener({ projects, voice }: Pick<VoiceContext, 'projects' | 'voice'>, address: VoiceAddress): SocketListener {
   let session: ReturnType<Voice['open']>;
   let isClosed = false;
   /** What comes before the session has begun. */

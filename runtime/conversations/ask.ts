@@ -240,7 +240,7 @@ function grownHead(head: Head, { said, answer, isContinued }: Plan, clientId: st
 }
 
 /** A title made of a question: its first line, or as many words of it as have room. */
-function titleOf(question: string): string {
+export function titleOf(question: string): string {
   const line = question.slice(0, 1_000).split('\n', 1)[0]!.replaceAll(/\s+/g, ' ').trim();
   if (line.length <= TITLE_FROM_QUESTION) return line;
   const cut = line.slice(0, TITLE_FROM_QUESTION);
@@ -248,11 +248,13 @@ function titleOf(question: string): string {
   return `${words.replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-function newMessage(seq: number, parent: string | null, role: Message['role'], content: string): Message {
+/** A message that is complete and came now. */
+export function newMessage(seq: number, parent: string | null, role: Message['role'], content: string): Message {
   return { id: messageId(seq), parent, role, content, status: 'done', created_at: new Date().toISOString() };
 }
 
-function isFull({ messages, bytes }: Head): Failure {
+/** The refusal of what has no room in a conversation. */
+export function isFull({ messages, bytes }: Head): Failure {
   const what =
     bytes > CONVERSATION_BYTES
       ? `${bytes} bytes, and the most is ${CONVERSATION_BYTES}`

@@ -6,7 +6,7 @@ import type { Spent } from '../completions/budget.js';
 import type { Events } from '../events/events.js';
 import type { EventProject } from '../events/recording.js';
 import { failedOutcome } from '../events/recording.js';
-import type { TurnTimings } from './contract.js';
+import type { TalkRecord, TurnTimings } from './contract.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Answers of a voice are short and lively where the project says nothing else. */
@@ -21,6 +21,8 @@ export interface Conversation {
   readonly systemPrompt: string | undefined;
   /** What its client has chosen, for whoever goes on with it. */
   readonly begunWith: Record<string, unknown>;
+  /** Where its turns are kept, whose earlier ones the model is given; absent = in the session of its id. */
+  readonly talk?: Pick<TalkRecord, 'id' | 'earlier'> | undefined;
   /** Who speaks, as memory keeps it; absent where nobody says. */
   readonly user?: string | undefined;
   /** Asked before each turn: rejects with why there is none. */
@@ -32,7 +34,7 @@ export interface Conversation {
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
 export async function askModel(
   chat: Pick<Chat, 'complete' | 'model'>,
-  { namespace, project, id, systemPrompt, begunWith, user: speaker, admit, spent }: Conversation,
+  { namespace, project, id, systemPrompt, begunWith, talk, user: speaker, admit, spent }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   text: string,
   signal: AbortSignal,
@@ -41,18 +43,20 @@ export async function askModel(
   await admit?.();
   const { model_api_parameters: own = {} } = chat.model(namespace, project, llmModel);
   const user: Message = { role: 'user', content: text };
-  const messages: CompletionRequest['messages'] = systemPrompt ? [{ role: 'system', content: systemPrompt }, user] : [user];
+  const system: Message[] = systemPrompt ? [{ role: 'system', content: systemPrompt }] : [];
+  const messages: Message[] = [...system, ...((await talk?.earlier()) ?? []), user];
   const request: CompletionRequest = {
     ...(llmModel === undefined ? {} : { model: llmModel }),
     ...(speaker === undefined ? {} : { user: speaker }),
-    messages,
+    messages: messages as CompletionRequest['messages'],
     stream: true,
     think: thinks,
     ...(own.temperature === undefined ? { temperature: TEMPERATURE } : {}),
     ...(own.max_tokens === undefined && own.max_completion_tokens === undefined ? { max_tokens: MOST_TOKENS } : {}),
     ...more,
   };
-  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id, begunWith, unrecorded, spent }, signal);
+  const history = talk ? { stateful: false, conversation: talk.id } : { stateful: true, sessionId: id };
+  const turn = await chat.complete({ namespace, project, request, ...history, begunWith, unrecorded, spent }, signal);
   return turn.parts();
 }
 

@@ -1,9 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
+import type { Message } from '../../schemas/generated/common.js';
 import type { VoiceState } from './states.js';
 
 /** What a session says besides audio. */
 export type ServerMessage =
   | { readonly type: 'session_info'; readonly session_id: string }
+  /** Comes where the session was asked to keep its turns in a conversation. */
+  | { readonly type: 'turn_kept'; readonly conversation_id: string }
   | { readonly type: 'status'; readonly state: VoiceState }
   | { readonly type: 'transcription'; readonly text: string; readonly is_final: boolean }
   | { readonly type: 'llm_text'; readonly text: string; readonly is_final: boolean }
@@ -26,6 +29,28 @@ export type ServerMessage =
   | ({ readonly type: 'timings' } & TurnTimings)
   | { readonly type: 'error'; readonly message: string }
   | { readonly type: 'closed' };
+
+/** A spoken question and its answer as they are kept. */
+export interface SpokenTurn {
+  readonly asked: string;
+  /** What was heard of the answer; empty where there was none. */
+  readonly heard: string;
+  /** Name of the model in the project. */
+  readonly model: string | undefined;
+  /** Whether somebody ended the answer. */
+  readonly isCut: boolean;
+  /** Why there is no more of it, where it failed. */
+  readonly error?: string | undefined;
+}
+
+/** A conversation that outlives its spoken turns. */
+export interface TalkRecord {
+  readonly id: string;
+  /** What was said in it before, for the model. */
+  earlier(): Promise<Message[]>;
+  /** Adds a turn at its end; resolves when that is on disk. */
+  add(turn: SpokenTurn): Promise<void>;
+}
 
 /** Where the time of one answer went, in milliseconds since the end of the speech; what did not happen is absent. */
 export interface TurnTimings {

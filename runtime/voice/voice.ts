@@ -12,7 +12,8 @@ import type { LoadedProject } from '../projects/projects.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { logVoiceTurn } from './chat-turn.js';
 import { type Clock, systemClock } from './clock.js';
-import { type Ears, messageOf, type VoicePeer } from './contract.js';
+import { type Ears, messageOf, type ServerMessage, type TalkRecord, type VoicePeer } from './contract.js';
+import { KeptTalk } from './kept-talk.js';
 import { VoiceSession } from './session.js';
 import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
 
@@ -51,6 +52,8 @@ export interface VoiceAddress {
   readonly admit?: (() => Promise<void>) | undefined;
   /** Is told what the answers cost. */
   readonly spent?: Spent | undefined;
+  /** The conversation of an id, for spoken turns to be kept in. Throws `not_found`. */
+  readonly recordOf: (conversation: string) => TalkRecord;
 }
 
 /** Spoken conversations with the models of a project. */
@@ -104,7 +107,7 @@ export class Voice {
     const loaded = projects.load(namespace, project);
     const { voice } = loaded.config;
     const { speech, transcription } = fetching ? fetchingSpeech(fetching, voice, this.#parts) : this.#parts;
-    const { session_id: known, ...given } = sessionQuery(address.query);
+    const { session_id: known, conversation_id: conversation, ...given } = sessionQuery(address.query);
     const id = known === undefined ? randomUUID() : checkSessionId(known, ['query', 'session_id']);
     const query: Query = { ...chat.begunWith(namespace, project, id), ...given };
     if (voice?.enabled === false) {
@@ -115,6 +118,8 @@ export class Voice {
       throw new Failure('bad_request', 'llm_model is required (via query param or voice.llm_model in config)');
     }
     chat.model(namespace, project, settings.llmModel);
+    const record = conversation === undefined ? undefined : address.recordOf(conversation);
+    const talk = record && new KeptTalk(record, () => this.#sessions.has(session) && peer.send(JSON.stringify(keptMessage(record))));
     this.#makeRoom(address, id);
     const session: VoiceSession = new VoiceSession({
       namespace,
@@ -122,6 +127,7 @@ export class Voice {
       id,
       systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
       begunWith: { ...query },
+      talk,
       user: address.user,
       admit: address.admit,
       spent: address.spent,
@@ -132,8 +138,12 @@ export class Voice {
       hearing: ears.open(),
       peer,
       clock,
-      turnEnded: (turn, model, error) => events && logVoiceTurn({ events, project: loaded, sessionId: id, model }, turn, error),
-      ended: (saving) => {
+      turnEnded: (turn, model, error) => {
+        talk?.take(turn, model, error);
+        if (events) logVoiceTurn({ events, project: loaded, sessionId: id, model }, turn, error);
+      },
+      ended: (cutting) => {
+        const saving = cutting.then(() => talk?.close());
         this.#sessions.delete(session);
         this.#endings.add(saving);
         void saving.then(() => this.#endings.delete(saving));
@@ -170,6 +180,8 @@ export class Voice {
     if (wanted.transcribe) keep(`transcriber ${sttModel}`, () => transcription.keepTranscriber(sttModel, signal));
   }
 }
+
+const keptMessage = ({ id }: TalkRecord): ServerMessage => ({ type: 'turn_kept', conversation_id: id });
 
 /** What a conversation hears and speaks with. */
 interface Speech {

@@ -7,6 +7,7 @@ import { voiceSockets } from '../../gateway/core/voice.js';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { type Conversations, openConversations } from '../../runtime/conversations/conversations.js';
 import { Events } from '../../runtime/events/events.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { providerOf } from '../../runtime/providers/index.js';
@@ -53,6 +54,7 @@ for (const transport of ['uws', 'node'] as const) {
     let chat: Chat;
     let events: Events;
     let voice: Voice;
+    let conversations: Conversations;
     let listener: Listener;
     let base: string;
     const clients: VoiceClient[] = [];
@@ -64,7 +66,8 @@ for (const transport of ['uws', 'node'] as const) {
       chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store, events, tools });
       speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
       voice = new Voice({ projects, chat, events, speech, transcription: speech, ears: LOUDNESS_EARS });
-      const context = { projects, voice: async () => voice };
+      conversations = openConversations(store, projects);
+      const context = { projects, conversations, voice: async () => voice };
       const application = dispatch({ endpoints: [], sockets: voiceSockets, context, access: { bindHost: '127.0.0.1' } });
       listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });
       base = `http://127.0.0.1:${listener.port}`;
@@ -72,6 +75,7 @@ for (const transport of ['uws', 'node'] as const) {
     const close = async (): Promise<void> => {
       await listener.drain(500);
       await voice.close();
+      await conversations.close();
       await chat.close();
       await events.close();
       await store.close();
@@ -106,6 +110,8 @@ for (const transport of ['uws', 'node'] as const) {
         ['?speed=9', 'p', /speed/],
         ['?speed=fast', 'p', /speed/],
         ['?session_id=a%20b', 'p', /session_id/],
+        ['?conversation_id=mine', 'p', /conversation_id/],
+        ['?conversation_id=conv_0123456789012345678901', 'p', /There is no conversation/],
         [`?system_prompt=${'x'.repeat(10_001)}`, 'p', /system_prompt/],
       ];
       for (const [query, name, says] of rows) {
@@ -156,6 +162,35 @@ for (const transport of ['uws', 'node'] as const) {
         (await chat.history('ns', 'p', id)).map(({ role }) => role),
         ['user', 'assistant', 'user', 'assistant'],
       );
+      await client.end();
+    });
+
+    it('keeps its turns in a conversation, and knows what was said there', async () => {
+      const place = conversations.place('ns', 'p');
+      const { id } = await conversations.create(place, {});
+      answer('Nice to meet you.');
+      const client = connect(`?conversation_id=${id}`);
+      await client.state('idle');
+      for (const [at, text] of ['My name is Ada.', 'What is my name?'].entries()) {
+        await turn(client, text);
+        await client.until(() => client.messages('turn_kept').length > at, 'the turn on disk');
+      }
+      assert.deepEqual(
+        provider.asked.at(-1)!.request.messages.map(({ content }) => content),
+        ['Be brief.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
+      );
+      const { conversation, messages } = await conversations.read(place, id, {});
+      assert.deepEqual(
+        messages.map(({ role, content, status, parent }) => [role, content, status, parent]),
+        [
+          ['user', 'My name is Ada.', 'done', null],
+          ['assistant', 'Nice to meet you.', 'done', messages[0]!.id],
+          ['user', 'What is my name?', 'done', messages[1]!.id],
+          ['assistant', 'Nice to meet you.', 'done', messages[2]!.id],
+        ],
+      );
+      assert.deepEqual([conversation.title, conversation.current, messages[1]!.model], ['My name is Ada.', messages[3]!.id, 'm']);
+      assert.deepEqual(await chat.history('ns', 'p', client.messages('session_info')[0]!.session_id), []);
       await client.end();
     });
 

@@ -325,6 +325,32 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     assert.match(JSON.stringify(host.seen.at(-1)!.body), /File \\"letter.docx.*The harbour opens at nine/);
   });
 
+  it('keeps what is said in a talk in a conversation, and none where nothing is said', async () => {
+    const { browser } = stage;
+    await browser.click('New conversation');
+    await browser.until(`location.hash === '#/chat'`);
+    // No model that listens is here; what is said comes as text.
+    await browser.value(answering('/v1/models', `Promise.resolve(new Response('{"data":[{"id":"whisper"}]}'))`));
+    await browser.value(
+      `(window.WebSocket = class extends WebSocket { constructor(...given) { super(...given); window.talkSocket = this; } }, 0)`,
+    );
+    await browser.click('Talk');
+    await browser.until(`window.talkSocket?.readyState === 1 && location.hash.startsWith('#/chat/conv_')`);
+    await browser.value(`(talkSocket.send(JSON.stringify({ type: 'text', text: 'Where is the pier' })), 0)`);
+    await browser.until(answered('had 4 words'));
+    await browser.until(`document.querySelector('.main h1').innerText === 'Where is the pier'`);
+    await stage.inspect('chat-talk');
+    await browser.click('End', '.voice');
+    await browser.until(`!document.querySelector('.voice')`);
+    await browser.click('New conversation');
+    await browser.until(`location.hash === '#/chat'`);
+    await browser.click('Talk');
+    await browser.until(`document.querySelector('.voice') && location.hash.startsWith('#/chat/conv_')`);
+    await browser.click('End', '.voice');
+    await browser.until(`location.hash === '#/chat'`);
+    await browser.value(`(window.fetch = ownFetch, 0)`);
+  });
+
   it('shows what a file of conversations has twice, and asks behind what is not read yet', async () => {
     const { browser } = stage;
     const source = (n: number) => ({

@@ -66,8 +66,11 @@ export class Conversations {
 
   async create(settings: Conversation['settings']): Promise<Conversation> {
     const { conversation } = await send<{ conversation: Conversation }>(this.#path, { settings });
-    this.list = [conversation, ...this.list];
-    this.total += 1;
+    // A list that was asked for before may tell of it already.
+    if (!this.list.some(({ id }) => id === conversation.id)) {
+      this.list = [conversation, ...this.list];
+      this.total += 1;
+    }
     return conversation;
   }
 

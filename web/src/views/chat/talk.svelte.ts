@@ -9,6 +9,7 @@ type Told =
   | { type: 'transcription'; text: string; is_final: boolean }
   | { type: 'llm_text'; text: string; is_final: boolean }
   | { type: 'server_tool'; state: string; tool?: string; name?: string }
+  | { type: 'turn_kept'; conversation_id: string }
   | { type: 'error'; message: string }
   | { type: 'tts_start' | 'tts_done' | 'tool_call' | 'timings' | 'closed' };
 
@@ -32,6 +33,7 @@ export class Talk {
   problem = $state('');
   isMuted = $state(false);
   readonly #path: string;
+  readonly #onkept: () => void;
   #socket: WebSocket | undefined;
   #microphone: MediaStream | undefined;
   #ear: AudioContext | undefined;
@@ -40,10 +42,11 @@ export class Talk {
   /** When the sound that is planned ends, in the mouth's time. */
   #freeAt = 0;
 
-  /** `model` is the name of a model of the project; empty for its own choice. */
-  constructor(namespace: string, project: string, model: string) {
-    const query = model === '' ? '' : `?llm_model=${encodeURIComponent(model)}`;
-    this.#path = `/v1/${encodeURIComponent(namespace)}/${encodeURIComponent(project)}/voice/chat${query}`;
+  /** `model` is the name of a model of the project; empty for its own choice. Turns are kept in `conversation`, and `onkept` is called for each. */
+  constructor(namespace: string, project: string, model: string, conversation: string, onkept: () => void) {
+    const query = new URLSearchParams({ conversation_id: conversation, ...(model === '' ? {} : { llm_model: model }) });
+    this.#path = `/v1/${encodeURIComponent(namespace)}/${encodeURIComponent(project)}/voice/chat?${query}`;
+    this.#onkept = onkept;
   }
 
   /** Opens microphone and connection; what goes wrong is in `problem`. */
@@ -122,6 +125,7 @@ export class Talk {
       if (told.state === 'interrupted') this.#silence();
     } else if (told.type === 'transcription') this.#caption('you', told.text, told.is_final, true);
     else if (told.type === 'llm_text') this.#caption('quern', told.text, told.is_final);
+    else if (told.type === 'turn_kept') this.#onkept();
     else if (told.type === 'error') this.problem = told.message;
   }
 
