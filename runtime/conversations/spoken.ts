@@ -1,21 +1,13 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { Message as KeptMessage } from '../../schemas/generated/core/conversations.js';
+import type { SpokenTurn, TalkRecord } from '../voice/contract.js';
 import { isFull, newMessage, titleOf } from './ask.js';
 import { chatMessages, withMessage } from './branch.js';
 import { type Conversations, touchedNow } from './conversations.js';
 import { CONVERSATION_BYTES, MESSAGES_LIMIT, type Place } from './records.js';
 
-/** A spoken question with what was heard of its answer. */
-interface SpokenTurn {
-  readonly asked: string;
-  readonly heard: string;
-  readonly model: string | undefined;
-  readonly isCut: boolean;
-  readonly error?: string | undefined;
-}
-
 /** A conversation as spoken turns go on with it. Throws `not_found` for one that is not there; its calls throw that too, and `add` throws `conflict` where it is full. */
-export function spokenConversation(conversations: Conversations, place: Place, id: string) {
+export function spokenConversation(conversations: Conversations, place: Place, id: string): TalkRecord {
   const { records } = conversations.shared;
   records.head(place, id);
   return {

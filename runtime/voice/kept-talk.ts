@@ -3,6 +3,9 @@ import { log } from '../base/log.js';
 import type { EndedTurn } from './chat-turn.js';
 import { messageOf, type SpokenTurn, type TalkRecord } from './contract.js';
 
+/** What was said without an answer is kept at the latest when it is so much. */
+const MOST_UNANSWERED = 16;
+
 /** Keeps the turns of a session in a conversation, one after the other. What the user said and got no answer to goes before what they say next. */
 export class KeptTalk {
   readonly #record: TalkRecord;
@@ -30,12 +33,17 @@ export class KeptTalk {
     if (asked !== '') this.#unanswered.push(asked);
     if (heard !== '' || error !== undefined)
       this.#keep({ heard, isCut, model, ...(error === undefined ? {} : { error: messageOf(error) }) });
+    else if (this.#unanswered.length >= MOST_UNANSWERED) this.#keepUnanswered();
   }
 
   /** Keeps what had no answer; resolves when all is on disk. Never rejects. */
   close(): Promise<void> {
-    this.#keep({ heard: '', isCut: true, model: undefined });
+    this.#keepUnanswered();
     return this.#saving;
+  }
+
+  #keepUnanswered(): void {
+    this.#keep({ heard: '', isCut: true, model: undefined });
   }
 
   #keep(answer: Omit<SpokenTurn, 'asked'>): void {
