@@ -202,6 +202,26 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await stage.inspect('chat-failed');
   });
 
+  it('goes on though the connection of the answer before stays open for a while', async () => {
+    const { browser } = stage;
+    const ending = `new TransformStream({ flush: () => new Promise((resolve) => (window.endStream = resolve)) })`;
+    await browser.value(
+      answering(
+        '/turns',
+        `ownFetch(url, options).then((told) => window.endStream ? told : new Response(told.body.pipeThrough(${ending}), told))`,
+      ),
+    );
+    await begin('One two three');
+    await browser.until(`${answered('had 3 words')} && window.endStream !== undefined`);
+    await ask('Say it slowly');
+    await browser.until(shows('and goes on'));
+    await browser.value(`(window.endStream(), new Promise((resolve) => setTimeout(() => resolve(0), 200)))`);
+    assert.ok(await browser.value(`${LAST}.innerText.includes('It begins and goes on')`), 'the answer is gone');
+    await browser.click('Stop');
+    await browser.until(answered('You stopped this answer'));
+    await browser.value(`(window.fetch = window.ownFetch, 0)`);
+  });
+
   it('folds thoughts, and asks before a tool is called', async () => {
     const { browser } = stage;
     await begin('Please think');

@@ -191,11 +191,13 @@ export class Thread {
       else if (!isAbort(error))
         trouble = `The connection broke while the answer was written (${sentence(error)}). What was written is kept.`;
     }
-    this.answer = undefined;
-    this.asked = undefined;
+    // A stored answer ends the turn before its stream does: another turn may be under way by now.
+    if (isWhole) return isTaken;
+    [this.answer, this.asked] = [undefined, undefined];
     if (!isTaken) this.path = before;
-    if (!isWhole) await this.load().catch(() => undefined);
-    if (!isWhole && isTaken && this.path.at(-1)?.id !== answer.id) this.#keep(answer);
+    await this.load().catch(() => undefined);
+    if (this.answer) return isTaken;
+    if (isTaken && this.path.at(-1)?.id !== answer.id) this.#keep(answer);
     this.trouble = trouble;
     return isTaken;
   }
