@@ -3,8 +3,8 @@ import type { Provider } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 
-/** A step of an answer: a part, a failure to throw, or something to wait for. */
-export type Step = CompletionPart | Error | Promise<unknown>;
+/** A step of an answer: a part, a failure to throw, something to wait for, or something to do (and to wait for) once it is reached. */
+export type Step = CompletionPart | Error | Promise<unknown> | ((signal: AbortSignal) => unknown);
 
 export const FINISH: CompletionPart = {
   type: 'finish',
@@ -49,6 +49,7 @@ export class ScriptedProvider implements Provider {
       for (const step of steps) {
         signal.throwIfAborted();
         if (step instanceof Promise) await step;
+        else if (typeof step === 'function') await step(signal);
         else if (step instanceof Error) throw step;
         else {
           if (step.type === 'finish') done();
