@@ -74,7 +74,7 @@ export interface RawVerb extends Omit<Verb, 'words' | 'flags' | 'load'> {
 const DEFAULT_PROJECT = 'default/quickstart';
 
 /** Flags of every verb. */
-export const COMMON_FLAGS = {
+const COMMON_FLAGS = {
   json: { meaning: 'print JSON for programs' },
   'no-start': { meaning: 'fail where no daemon runs, instead of starting one' },
 } satisfies Record<string, Flag>;
@@ -83,7 +83,7 @@ export const COMMON_FLAGS = {
 const WHERE = ['host', 'port', 'runtime-host', 'runtime-port', 'data-dir', 'api-key', 'ca'] as const;
 
 /** The options of the daemon that act on a verb, as its flags. */
-export const optionFlags = ({ options = WHERE }: Pick<Verb, 'options'>): Record<string, Flag> =>
+const optionFlags = ({ options = WHERE }: Pick<Verb, 'options'>): Record<string, Flag> =>
   Object.fromEntries(
     options.map((name) => {
       const [variable, meaning] = OPTIONS[name];
@@ -93,6 +93,10 @@ export const optionFlags = ({ options = WHERE }: Pick<Verb, 'options'>): Record<
       ];
     }),
   );
+
+/** All flags that act on a verb; none for one that reads its arguments itself. */
+export const flagsOf = (verb: Verb | RawVerb): Record<string, Flag> =>
+  'isRaw' in verb ? {} : { ...verb.flags, ...COMMON_FLAGS, ...optionFlags(verb) };
 
 /** All options of the daemon. */
 export const ALL_OPTIONS = Object.keys(OPTIONS) as (keyof typeof OPTIONS)[];

@@ -1,35 +1,46 @@
 import { Failure } from '../../schemas/errors.js';
-import { type Call, COMMON_FLAGS, type Run } from '../verb.js';
+import { type Call, type Flag, flagsOf, type Run } from '../verb.js';
 
-/** The words that may follow each beginning of a command line: `''` for the first word, a verb for its second words and flags. */
-function followers(verbs: Call['verbs']): Map<string, string[]> {
-  const following = new Map<string, Set<string>>();
-  const add = (start: string, words: readonly string[]): void => {
-    const known = following.get(start) ?? new Set<string>();
-    for (const word of words) known.add(word);
-    following.set(start, known);
-  };
-  for (const verb of verbs)
-    for (const name of [verb.name, ...(verb.aliases ?? [])]) {
-      const [first = '', second] = name.split(' ');
-      add('', [first]);
-      if (second !== undefined) add(first, [second]);
-      const flags = 'isRaw' in verb ? [] : Object.keys({ ...verb.flags, ...COMMON_FLAGS }).map((flag) => `--${flag}`);
-      add(name, [...flags, '--help']);
-    }
-  return new Map([...following].map(([start, words]) => [start, [...words].sort()]));
+/** What may follow the words of a command line: after each beginning its next words, and the flags of each verb. */
+interface Followers {
+  /** `''` has the first words, and the first word of two its second words. */
+  readonly words: ReadonlyMap<string, readonly string[]>;
+  /** Flags by the name of their verb, those of two words first. */
+  readonly flags: ReadonlyMap<string, Readonly<Record<string, Flag>>>;
 }
 
-function bash(following: ReadonlyMap<string, readonly string[]>): string {
-  const cases = [...following].map(([start, words]) => `    "${start}") words="${words.join(' ')}" ;;`);
+function followersIn(verbs: Call['verbs']): Followers {
+  const words = new Map<string, Set<string>>([
+    ['help', new Set(verbs.map(({ name }) => name.split(' ')[0]!))],
+    ['completion', new Set(Object.keys(SCRIPTS))],
+  ]);
+  const flags = new Map<string, Record<string, Flag>>();
+  const names = verbs.flatMap((verb) => [verb.name, ...(verb.aliases ?? [])].map((name) => ({ verb, parts: name.split(' ') })));
+  for (const { verb, parts } of names.sort((a, b) => b.parts.length - a.parts.length)) {
+    for (const [at, part] of parts.entries()) {
+      const start = parts.slice(0, at).join(' ');
+      words.set(start, (words.get(start) ?? new Set()).add(part));
+    }
+    flags.set(parts.join(' '), { ...flagsOf(verb), help: { meaning: 'how the command is used' } });
+  }
+  return { words: new Map([...words].map(([start, next]) => [start, [...next].sort()])), flags };
+}
+
+/** A word that is no flag, where none of ours may stand, is a file: the shell's own completion. */
+function bash({ words, flags }: Followers): string {
+  const dashed = (verb: string): string =>
+    Object.keys(flags.get(verb)!)
+      .map((flag) => `--${flag}`)
+      .join(' ');
   return `_quern() {
-  local first="" second="" words="" word="\${COMP_WORDS[COMP_CWORD]}"
-  [ "$COMP_CWORD" -gt 1 ] && first="\${COMP_WORDS[1]}"
-  [ "$COMP_CWORD" -gt 2 ] && second="\${COMP_WORDS[2]}"
-  case "$first\${second:+ $second}" in
-${cases.join('\n')}
-    *) case "$first" in
-${cases.slice(1).join('\n')}
+  local first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" word="\${COMP_WORDS[COMP_CWORD]}" words=""
+  case "$word" in
+    -*) case "$first $second " in
+${[...flags.keys()].map((verb) => `      "${verb} "*) words="${dashed(verb)}" ;;`).join('\n')}
+      -*) words="${dashed('start')}" ;;
+    esac ;;
+    *) case "$COMP_CWORD \${COMP_WORDS[COMP_CWORD-1]}" in
+${[...words].map(([start, next]) => `      ${start === '' ? '"1 "*' : `"2 ${start}"`}) words="${next.join(' ')}" ;;`).join('\n')}
     esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
@@ -37,28 +48,34 @@ ${cases.slice(1).join('\n')}
 complete -o default -F _quern quern`;
 }
 
-function fish(following: ReadonlyMap<string, readonly string[]>): string {
-  const lines = [...following].flatMap(([start, words]) => {
-    const condition =
-      start === ''
-        ? '__fish_use_subcommand'
-        : start
-            .split(' ')
-            .map((word) => `__fish_seen_subcommand_from ${word}`)
-            .join('; and ');
-    const [flags, plain] = [words.filter((word) => word.startsWith('--')), words.filter((word) => !word.startsWith('--'))];
-    return [
-      ...(plain.length > 0 ? [`complete -c quern ${start === '' ? '-f ' : ''}-n '${condition}' -a '${plain.join(' ')}'`] : []),
-      ...flags.map((flag) => `complete -c quern -n '${condition}' -l ${flag.slice(2)}`),
-    ];
-  });
-  return lines.join('\n');
+/** Its conditions look at the words before the cursor, without `quern` itself. */
+function fish({ words, flags }: Followers): string {
+  const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
+  const optionOf = (verb: string, name: string, { short, value, meaning }: Flag): string =>
+    `complete -c quern -n '__quern_in ${verb}' -l ${name}${short ? ` -s ${short}` : ''}${value ? ' -r' : ''} -d ${quoted(meaning)}`;
+  return [
+    'function __quern_after',
+    '  set -l words (commandline -opc)',
+    '  set -e words[1]',
+    '  test "$words" = "$argv"',
+    'end',
+    'function __quern_in',
+    '  set -l words (commandline -opc)',
+    '  set -e words[1]',
+    '  string match -q -- "$argv *" "$words "',
+    'end',
+    ...[...words].map(([start, next]) => `complete -c quern -f -n '__quern_after ${start}' -a '${next.join(' ')}'`),
+    ...[...flags].flatMap(([verb, own]) => Object.entries(own).map(([name, flag]) => optionOf(verb, name, flag))),
+  ].join('\n');
 }
 
-const SCRIPTS: Readonly<Record<string, typeof bash>> = {
+const SCRIPTS: Readonly<Record<string, (followers: Followers) => string>> = {
   bash,
   // zsh runs the script of bash.
-  zsh: (following) => `autoload -U +X bashcompinit && bashcompinit\n${bash(following)}`,
+  zsh: (followers) => `autoload -Uz compinit bashcompinit
+(( $+functions[compdef] )) || compinit
+bashcompinit
+${bash(followers)}`,
   fish,
 };
 
@@ -66,6 +83,6 @@ const SCRIPTS: Readonly<Record<string, typeof bash>> = {
 export const completion: Run = async ({ words: [shell = ''], out, verbs }) => {
   const script = SCRIPTS[shell];
   if (!script) throw new Failure('bad_request', `there is no script for "${shell}": use ${Object.keys(SCRIPTS).join(', ')}.`);
-  const text = script(followers(verbs));
+  const text = script(followersIn(verbs));
   return { result: { shell, script: text }, show: () => out.line(text) };
 };

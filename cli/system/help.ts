@@ -1,6 +1,6 @@
 import { OPTIONS, VERSION } from '../../gateway/daemon/options.js';
 import { Failure } from '../../schemas/errors.js';
-import { type Call, COMMON_FLAGS, type Flag, optionFlags, type RawVerb, type Run, usageOf, type Verb } from '../verb.js';
+import { type Call, flagsOf, type RawVerb, type Run, usageOf, type Verb } from '../verb.js';
 
 /** Prints the version. */
 export const version: Run = async ({ out }) => ({ result: { version: VERSION }, show: () => out.line(`quern ${VERSION}`) });
@@ -26,9 +26,6 @@ const describeVerb = (verb: Verb | RawVerb) => ({
     meaning,
   })),
 });
-
-const flagsOf = (verb: Verb | RawVerb): Record<string, Flag> =>
-  'isRaw' in verb ? {} : { ...verb.flags, ...COMMON_FLAGS, ...optionFlags(verb) };
 
 const alignColumns = (rows: readonly (readonly [string, string])[]): string[] => {
   const width = 2 + Math.max(...rows.map(([first]) => first.length));

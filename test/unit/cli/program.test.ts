@@ -78,6 +78,22 @@ describe('a command line', () => {
     assert.deepEqual(completed('datasets', 'add', '--no-p'), ['--no-process']);
     assert.deepEqual(completed('query', '--st'), ['--strategy']);
     assert.deepEqual(completed('ls', '--j'), ['--json']);
+    for (const words of [['start', '--pin'], ['--pin']]) assert.deepEqual(completed(...words), ['--pin-templates']);
+    assert.deepEqual(completed('completion', 'f'), ['fish']);
+    // Where a file may stand, the shell completes files.
+    for (const words of [
+      ['transcribe', ''],
+      ['datasets', 'add', ''],
+    ])
+      assert.deepEqual(completed(...words), ['']);
+  });
+
+  it('completes in zsh without its completion system, and tells fish what flags mean', async () => {
+    assert.match((await ranProgram(['completion', 'zsh'])).stdout, /\|\| compinit\nbashcompinit\n/);
+    assert.match(
+      (await ranProgram(['completion', 'fish'])).stdout,
+      /^complete -c quern -n '__quern_in chat' -l project -s p -r -d 'the project/m,
+    );
   });
 });
 
