@@ -58,8 +58,9 @@ function resultText(content: Block['content'], path: string): string {
     .join('\n');
 }
 
-const contentOf = (parts: readonly ContentPart[]): Message['content'] =>
-  parts.every(({ type }) => type === 'text') ? parts.map(({ text }) => text).join('\n') : [...parts];
+/** Parts as content: texts alone are one, with `between` between them. */
+const contentOf = (parts: readonly ContentPart[], between: string): Message['content'] =>
+  parts.every(({ type }) => type === 'text') ? parts.map(({ text }) => text).join(between) : [...parts];
 
 /** A turn of the user: results of tools first, each a message of its own, then what was said. */
 function userMessages(blocks: readonly Block[], path: string): Message[] {
@@ -76,10 +77,10 @@ function userMessages(blocks: readonly Block[], path: string): Message[] {
     const text = resultText(block.content, at);
     results.push({ role: 'tool', tool_call_id: block.tool_use_id, content: block.is_error ? `Error: ${text}` : text });
   }
-  return parts.length > 0 ? [...results, { role: 'user', content: contentOf(parts) }] : results;
+  return parts.length > 0 ? [...results, { role: 'user', content: contentOf(parts, '\n') }] : results;
 }
 
-/** A turn of the assistant; what it thought is its own matter. */
+/** A turn of the assistant, whose blocks are pieces of one text; what it thought is its own matter. */
 function assistantMessage(blocks: readonly Block[], path: string): Message {
   const parts = blocks.flatMap((block, index) => partsOf(block, `${path}.content.${index}`));
   const calls = blocks.flatMap(({ type, id, name, input }, index) => {
@@ -87,7 +88,7 @@ function assistantMessage(blocks: readonly Block[], path: string): Message {
     if (!id || !name) throw refused(`${path}.content.${index}`, 'a tool_use has an id and a name');
     return [{ id, type: 'function' as const, function: { name, arguments: JSON.stringify(input ?? {}) } }];
   });
-  return { role: 'assistant', content: contentOf(parts), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return { role: 'assistant', content: contentOf(parts, ''), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
 }
 
 function messagesOf({ role, content }: WireMessage, index: number): Message[] {
@@ -110,6 +111,29 @@ function choiceOf({ type, name }: NonNullable<CountRequest['tool_choice']>): Too
   return type === 'tool' ? { type: 'function', function: { name: name ?? '' } } : type;
 }
 
+/**
+ * Whether the answer goes on in the last message, as Anthropic has it where that is one of the assistant. Throws `invalid` for one in which nothing can go on; an empty one is where
+ * an answer begins.
+ */
+function goesOn({ messages, thinking, output_config: output }: CountRequest): boolean {
+  const last = messages.at(-1)!;
+  if (last.role !== 'assistant') return false;
+  const path = `messages.${messages.length - 1}`;
+  if (messages.length === 1) throw refused(path, 'there is nothing to answer; begin with a message of the user');
+  const blocks: readonly Block[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
+  const call = blocks.find(({ type }) => type === 'tool_use');
+  if (call)
+    throw refused(path, `tool_use ${JSON.stringify(call.id ?? '')} has no result; end with a message of the user that has its tool_result`);
+  const text = blocks.map((block) => block.text ?? '').join('');
+  if (text === '') return true;
+  if (/\s$/.test(text)) throw refused(path, 'final assistant content cannot end with trailing whitespace; cut it off');
+  if (output?.format)
+    throw refused('output_config.format', `the answer goes on in ${path}, and one of a given form begins anew; leave out one of the two`);
+  if (thinking?.type === 'enabled' && !blocks[0]!.type.endsWith('thinking'))
+    throw refused('thinking', `the answer goes on in ${path}, and what is begun is not thought about anew; leave out one of the two`);
+  return true;
+}
+
 /** What a request and the counting of one have in common. */
 export function promptOf(body: CountRequest): UniversalRequest {
   const { system, tools, tool_choice: choice, thinking, output_config: output, ...rest } = body;
@@ -120,6 +144,7 @@ export function promptOf(body: CountRequest): UniversalRequest {
     messages: [...(told === '' ? [] : [{ role: 'system' as const, content: told }]), ...body.messages.flatMap(messagesOf)],
     options: {},
     autoTruncate: false,
+    continue_final_message: goesOn(body),
   };
   if (tools?.length) wanted.tools = tools.map(toolOf);
   if (choice) {

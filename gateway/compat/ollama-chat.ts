@@ -219,6 +219,8 @@ function chat(runtime: Runtime, request: Request): Promise<Reply> {
   const wanted = requestOf(runtime, body, messagesOf(body.messages ?? []));
   if (!body.messages?.length) return loadOrUnload(runtime, { ...wanted, model: body.model }, request, IN_MESSAGE);
   if (body.tools?.length) wanted.tools = body.tools;
+  // As Ollama has it, a last message of the assistant is the beginning of the answer.
+  wanted.continue_final_message = true;
   return answer(runtime, wanted, body.model, request, IN_MESSAGE);
 }
 

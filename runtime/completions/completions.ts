@@ -156,11 +156,11 @@ function wishesOf(request: UniversalRequest): Wishes {
   return { offer, form, messages: messages.slice(0, -1), begunAnswer: messages.at(-1)!.content };
 }
 
-/** Whether the answer of a request goes on in the last of its messages, which is not the only one. */
+/** Whether the answer of a request goes on in the last of its messages, which is not the only one; in an empty one it begins. */
 function goesOn({ continue_final_message: isWanted, raw }: UniversalRequest, form: AnswerForm, messages: readonly PlainMessage[]): boolean {
   const last = messages.length > 1 ? messages.at(-1) : undefined;
-  if (isWanted !== true || raw || form.kind !== 'text' || last?.role !== 'assistant') return false;
-  return last.content !== '' && !last.tool_calls?.length;
+  if (isWanted !== true || raw || last?.role !== 'assistant' || last.tool_calls?.length) return false;
+  return form.kind === 'text' || last.content === '';
 }
 
 const rawPrompt = (raw: RawPrompt): PrepareRequest => ({ messages: [], addGenerationPrompt: false, raw });

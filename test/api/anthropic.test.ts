@@ -234,6 +234,79 @@ const ANSWERS: Scenario[] = [
   },
 ];
 
+const begunMessages = (content: unknown) => [...user('Write a story about a mill.'), { role: 'assistant', content }];
+const STORY = { model: 'quern-tiny', temperature: 0, max_tokens: 60 };
+const ASKED = user('Write a story about a mill.');
+let whole = '';
+/** A conversation that ends in the first words of that story, and what is behind them. */
+const begunStory = (content: (text: string) => unknown = (text) => text) => [
+  ...ASKED,
+  { role: 'assistant', content: content(firstWords()) },
+];
+const firstWords = (): string => whole.split(' ').slice(0, 6).join(' ');
+const restOf = (text: string): void => assert.ok(text.length > 20 && whole.startsWith(firstWords() + text), JSON.stringify([whole, text]));
+const begun = (name: string, body: () => object, rest: Rest): Scenario => ({ name, method: 'POST', path: PATH, body, ...rest });
+let counted = 0;
+
+/** A last message of the assistant is the beginning of the answer; the puppet has nothing to say in the middle of its script. */
+const BEGUN: Scenario[] = [
+  begun('tells a story', () => ({ ...STORY, messages: ASKED }), {
+    json: ({ content }) => {
+      whole = content[0].text;
+    },
+  }),
+  begun('goes on in what is begun of it, and tells what is new', () => ({ ...STORY, max_tokens: 30, messages: begunStory() }), {
+    json: ({ content, stop_reason: reason }) => {
+      assert.deepEqual([content.length, reason], [1, 'max_tokens']);
+      restOf(content[0].text);
+    },
+  }),
+  begun(
+    'in blocks too, without thinking where that is left to the model, and with tools',
+    () => ({
+      ...STORY,
+      max_tokens: 30,
+      thinking: { type: 'adaptive' },
+      tools: [TOOL],
+      tool_choice: { type: 'none' },
+      messages: begunStory((text) => [
+        { type: 'thinking', thinking: 'so', signature: '' },
+        { type: 'text', text: text.slice(0, 9) },
+        { type: 'text', text: text.slice(9) },
+      ]),
+    }),
+    { json: ({ content }) => restOf(content[0].text) },
+  ),
+  begun('in a stream', () => ({ ...STORY, max_tokens: 30, stream: true, messages: begunStory() }), {
+    json: (_body, answer) => {
+      const frames = framesOf(answer);
+      assertOrder(frames);
+      restOf(frames.map((frame) => frame.delta?.text ?? '').join(''));
+    },
+  }),
+  begun('begins in an empty message', () => ({ ...STORY, messages: [...ASKED, { role: 'assistant', content: '' }] }), {
+    json: ({ content }) => assert.equal(content[0].text, whole),
+  }),
+  begun(
+    'calls a tool behind it',
+    () => ({ model: 'puppet', max_tokens: 200, tools: [TOOL], tool_choice: { type: 'any' }, messages: begunMessages('Let me see.') }),
+    { json: ({ content }) => assert.deepEqual([content.length, content[0].type, content[0].name], [1, 'tool_use', 'get_weather']) },
+  ),
+  ...[ASKED, begunMessages('Once upon a time')].map(
+    (messages, at): Scenario => ({
+      name: at === 0 ? 'counts a question' : 'and what is begun behind it',
+      method: 'POST',
+      path: '/v1/messages/count_tokens',
+      body: { model: 'puppet', messages },
+      json: ({ input_tokens: tokens }) => {
+        // A message of its own would have marks around it.
+        if (at > 0) assert.ok(tokens > counted && tokens <= counted + 'Once upon a time'.length, `${counted} ${tokens}`);
+        counted = tokens;
+      },
+    }),
+  ),
+];
+
 const inShape = (type: string) => (body: Answer) => {
   assert.deepEqual(Object.keys(body).sort(), ['error', 'request_id', 'type']);
   assert.deepEqual([body.type, body.error.type, typeof body.error.message, typeof body.request_id], ['error', type, 'string', 'string']);
@@ -285,11 +358,34 @@ const REFUSED: Scenario[] = [
     'image_url',
   ),
   refused('a prompt that is too long', { messages: user('word '.repeat(20_000)) }, 'prompt is too long'),
+  ...['Well ', [{ type: 'text', text: 'Well\n' }]].map((content) =>
+    refused(
+      'a beginning with white space behind it',
+      { messages: begunMessages(content) },
+      'final assistant content cannot end with trailing whitespace',
+    ),
+  ),
+  refused(
+    'a beginning that is a call',
+    { messages: begunMessages([{ type: 'tool_use', id: 'toolu_1', name: 'a', input: {} }]) },
+    'tool_use \\"toolu_1\\" has no result',
+  ),
+  refused('a beginning of nothing', { messages: [{ role: 'assistant', content: 'Well' }] }, 'messages.0: there is nothing to answer'),
+  refused(
+    'a beginning that is to be thought about',
+    { messages: begunMessages('Well'), max_tokens: 50, thinking: { type: 'enabled', budget_tokens: 20 } },
+    'thinking: the answer goes on in messages.1',
+  ),
+  refused(
+    'a beginning of an answer by a schema',
+    { messages: begunMessages('Well'), output_config: { format: { type: 'json_schema', schema: {} } } },
+    'output_config.format: the answer goes on in messages.1',
+  ),
   refused('deep JSON', `{"model":"puppet","max_tokens":5,"messages":${'['.repeat(70)}${']'.repeat(70)}}`, 'deep'),
   refused('17 MB', { messages: user('a'.repeat(17 * 2 ** 20)) }, 'bytes', 413, 'request_too_large'),
 ];
 
-scenarios("Anthropic's API", compatStage(), [...ANSWERS, ...NOWHERE, ...REFUSED]);
+scenarios("Anthropic's API", compatStage(), [...ANSWERS, ...BEGUN, ...NOWHERE, ...REFUSED]);
 scenarios("Anthropic's API with a key", { ...compatStage(), access: { apiKey: 'secret-key' } }, [
   { ...refused('wants it', {}, 'API key', 401, 'authentication_error') },
   message('takes it as x-api-key', 'hello', {}, { headers: { 'x-api-key': 'secret-key', 'anthropic-version': '2023-06-01' } }),

@@ -29,6 +29,10 @@ const textOf = (body: Answer): string =>
     .flatMap((item: Answer) => item.content ?? [])
     .map((part: Answer) => part.text)
     .join('');
+const STORY = 'Write a story about a mill.';
+const STORIES = { model: 'quern-tiny', temperature: 0, max_output_tokens: 30 };
+let story = '';
+const firstWords = (): string => story.split(' ').slice(0, 6).join(' ');
 let first: Answer;
 let call: Answer;
 let last: Answer;
@@ -280,6 +284,29 @@ const ANSWERS: Scenario[] = [
       json: ({ output }) => assert.equal(output[0].content[0].logprobs.length, 2),
     },
   ),
+  respond(
+    'tells a story',
+    STORY,
+    { ...STORIES, max_output_tokens: 60 },
+    {
+      json: (body) => {
+        story = textOf(body);
+      },
+    },
+  ),
+  {
+    ...respond('goes on in a last message of the assistant where that is asked for', '', STORIES, {
+      json: (body) => assert.ok(textOf(body).length > 20 && story.startsWith(firstWords() + textOf(body)), textOf(body)),
+    }),
+    body: () => ({
+      ...STORIES,
+      input: [
+        { role: 'user', content: STORY },
+        { role: 'assistant', content: [{ type: 'output_text', text: firstWords() }] },
+      ],
+      extra_body: { continue_final_message: true },
+    }),
+  },
   {
     name: 'removes an answer',
     method: 'DELETE',

@@ -25,6 +25,11 @@ const city = { type: 'object' as const, properties: { city: { type: 'string' as 
 const model = 'puppet';
 const embedder = 'tiny/embedder';
 const apiKey = 'none';
+/** What a model that goes on with any text is asked, to go on in its answer. */
+const story = { model: 'quern-tiny', messages: [{ role: 'user' as const, content: 'Write a story about a mill.' }] };
+/** The types of the newest SDK know no temperature; the API does. */
+const greedy = { temperature: 0 };
+const firstWords = (text: string): string => text.split(' ').slice(0, 6).join(' ');
 
 async function joined<Item>(stream: AsyncIterable<Item>, textOf: (item: Item) => string | null | undefined): Promise<string> {
   let text = '';
@@ -107,6 +112,13 @@ describe('clients that people already use', { timeout: 60_000 }, () => {
     );
     assert.ok((await client.messages.countTokens({ model, messages: [{ role: 'user', content: 'hello' }] })).input_tokens > 3);
     await assert.rejects(client.messages.create({ ...ask('a'), model: 'claude-none' }), Anthropic.NotFoundError);
+    const first = await client.messages.create({ ...story, ...greedy, max_tokens: 60 });
+    const text = first.content[0]?.type === 'text' ? first.content[0].text : '';
+    const begun = { role: 'assistant' as const, content: firstWords(text) };
+    const rest = await client.messages
+      .stream({ model: story.model, ...greedy, max_tokens: 30, messages: [...story.messages, begun] })
+      .finalText();
+    assert.ok(rest !== '' && text.startsWith(begun.content + rest), rest);
     const endless = client.messages.stream({ ...ask('endless'), max_tokens: 8000 });
     endless.on('text', () => endless.abort());
     await assert.rejects(endless.finalMessage(), Anthropic.APIUserAbortError);
@@ -130,6 +142,11 @@ describe('clients that people already use', { timeout: 60_000 }, () => {
     await client.copy({ source: 'brief', destination: 'brief2' });
     await client.delete({ model: 'brief2' });
     await assert.rejects(client.chat({ model: 'none', messages }), { status_code: 404, message: /model 'none' not found/ });
+    const whole = (await client.chat({ ...story, options: { temperature: 0, num_predict: 60 } })).message.content;
+    const begun = { role: 'assistant', content: firstWords(whole) };
+    const rest = (await client.chat({ ...story, messages: [...story.messages, begun], options: { temperature: 0, num_predict: 30 } }))
+      .message.content;
+    assert.ok(rest !== '' && whole.startsWith(begun.content + rest), rest);
     const stream = await client.chat({ model, messages: [{ role: 'user', content: 'endless' }], stream: true });
     await assert.rejects(
       joined(stream, () => {

@@ -5,6 +5,10 @@ import type { Scenario } from '../../support/scenario.js';
 
 export let puppet: Answer;
 
+const STORY = { model: 'quern-tiny', options: { temperature: 0, num_predict: 30 }, messages: user('Write a story about a mill.') };
+let story = '';
+const firstWords = (text: string): string => text.split(' ').slice(0, 6).join(' ');
+
 /** Chats, single prompts and vectors. */
 export const ANSWERS: Scenario[] = [
   { name: 'tells that it runs', path: '/', contains: ['Ollama is running'], answerHeaders: { 'content-type': /^text\/plain/ } },
@@ -268,4 +272,34 @@ export const ANSWERS: Scenario[] = [
       json: (body) => assert.equal(body.embedding.length, 64),
     },
   ),
+  chat(
+    'tells a story',
+    '',
+    { ...STORY, options: { temperature: 0, num_predict: 60 } },
+    {
+      json: (body) => {
+        story = body.message.content;
+      },
+    },
+  ),
+  ...[false, true].map(
+    (stream): Scenario => ({
+      ...post('goes on in a last message of the assistant, and tells what is new', '/api/chat', undefined, {
+        json: (body) => {
+          const said = textOf([body].flat());
+          assert.ok(said.length > 20 && story.startsWith(firstWords(story) + said), said);
+        },
+      }),
+      body: () => ({ ...STORY, stream, think: true, messages: [...STORY.messages, { role: 'assistant', content: firstWords(story) }] }),
+    }),
+  ),
+  chat(
+    'begins in one that is empty',
+    '',
+    { ...STORY, messages: [...STORY.messages, { role: 'assistant', content: '' }] },
+    {
+      json: (body) => assert.ok(body.message.content.length > 20 && story.startsWith(body.message.content)),
+    },
+  ),
+  post('makes room again', '/api/chat', { model: 'quern-tiny', messages: [], keep_alive: 0 }),
 ];
