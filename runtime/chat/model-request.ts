@@ -165,6 +165,13 @@ export function conversationOf(request: readonly Message[]): Message[] {
   return request.filter((message) => !isSystem(message.role));
 }
 
+/** The answer that a request begins with its last message, so that the model goes on in it; empty where it begins none. */
+export function begunAnswer({ continue_final_message: isWanted, messages }: ChatRequest): string {
+  const last = messages.at(-1);
+  if (isWanted !== true || last?.role !== 'assistant' || last.tool_calls?.length) return '';
+  return plainText(last.content) ?? '';
+}
+
 /** Content that is text throughout, as one text. */
 function plainText(content: Message['content']): string | undefined {
   if (typeof content === 'string') return content;

@@ -19,7 +19,16 @@ import { Agent, type AgentParts, type AgentState, isTooLong, MODEL_CALLS, newSta
 import { openToolbox, type ToolFields, TurnTools } from './agent/turn-tools.js';
 import type { PausedTurn, WaitingCalls } from './agent/waiting.js';
 import { isMemory, memoryText, memoryWish, type ProjectMemory, recallMemories, type TurnOwner, turnMemories } from './memories.js';
-import { assembleMessages, conversationOf, MAX_TOOLS, offeredTools, type Prompts, renderPrompts, settingsOf } from './model-request.js';
+import {
+  assembleMessages,
+  begunAnswer,
+  conversationOf,
+  MAX_TOOLS,
+  offeredTools,
+  type Prompts,
+  renderPrompts,
+  settingsOf,
+} from './model-request.js';
 import { contextText, questionsOf, retrievePassages, serverContext, sourcesOf } from './passages.js';
 import type { ReplayOf } from './replay.js';
 import { answerSchema, type SchemaForm, schemaName } from './schema/answer-schema.js';
@@ -229,6 +238,7 @@ async function turnOf(
       const completion = await provider.open(model, { ...settings, ...fields, messages: [...messages] }, signal);
       return parts.spent ? withSpentTokens(completion, parts.spent) : completion;
     };
+    const begun = form || isFormed(request) ? '' : begunAnswer(request);
     const agentOf: TurnAtHand['agentOf'] = (state, first, decided) => {
       const agentParts: AgentParts = {
         toolbox,
@@ -236,6 +246,7 @@ async function turnOf(
         most: model.max_model_calls ?? MODEL_CALLS,
         signal,
         sessionId,
+        begun,
         consent: waiting.consent(namespace, name),
         isFormed: !request.stream && (form !== undefined || isFormed(request)),
         pauses: request.stream
@@ -252,6 +263,7 @@ async function turnOf(
       signal,
       record,
       passages: hits,
+      toolMessages: () => agent?.messages ?? [],
       sources: request.include_sources ? sourcesOf(hits, request.sources_limit) : undefined,
       close: release,
       complete: async (message) => {
@@ -259,7 +271,10 @@ async function turnOf(
           await waiting.pause(namespace, name, agent.waiting, { request, sessionId: sessionId ?? null, agent: agent.state });
           return;
         }
-        const messages = [...conversationOf(request.messages), ...(agent?.messages ?? []), message];
+        const said = conversationOf(request.messages);
+        const asked = begun === '' ? said : said.slice(0, -1);
+        const answered = begun === '' ? message : { ...message, content: begun + (message.content ?? '') };
+        const messages = [...asked, ...(agent?.messages ?? []), answered];
         if (session) await sessions.append(session, messages, prompts.first).catch(refuseUnkept);
         rememberSoon(parts, about, { model, message, event: record?.id });
       },

@@ -43,6 +43,8 @@ export interface ChatTurn {
   readonly passages: readonly Hit[];
   /** How full the context was; absent where the model's host does not say, and before it has said it. */
   readonly contextUsage: ContextUsage | undefined;
+  /** The calls of servers' tools that were made so far and their results, as the model is to be given them again before the answer. */
+  readonly toolMessages: readonly Message[];
   /** The whole answer as `core/chat#CompletionResponse`; `watch` sees its parts as they come. Throws what the model throws. */
   body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>>;
   /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
@@ -71,6 +73,8 @@ interface OpenTurnEnds extends Omit<TurnEnds, 'emptyText'> {
   signal: AbortSignal;
   record: TurnRecord | undefined;
   passages: readonly Hit[];
+  /** As `ChatTurn.toolMessages`. */
+  toolMessages(): readonly Message[];
   /** Shown to the client where it asked for them. */
   sources: Record<string, unknown>[] | undefined;
 }
@@ -110,6 +114,10 @@ export class OpenTurn implements ChatTurn {
 
   get contextUsage(): ContextUsage | undefined {
     return this.#completion.contextUsage;
+  }
+
+  get toolMessages(): readonly Message[] {
+    return this.#ends.toolMessages();
   }
 
   async body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>> {

@@ -1,5 +1,4 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Message as ChatMessage } from '../../schemas/generated/common.js';
 import type { Message, MessageUsage } from '../../schemas/generated/core/conversations.js';
 import { isMemory } from '../chat/memories.js';
 import { sourceOf } from '../chat/passages.js';
@@ -37,7 +36,7 @@ type MadeCall = NonNullable<Message['made_calls']>[number];
 export class GrowingAnswer implements TurnWatcher {
   /** Why it broke off. */
   error: string | undefined;
-  readonly #begun: Message;
+  readonly #begun: ConversationMessage;
   readonly #startedMs = performance.now();
   readonly #collector = new Collector();
   readonly #calls = new Map<string, Record<string, unknown>>();
@@ -48,7 +47,7 @@ export class GrowingAnswer implements TurnWatcher {
   #isFinished = false;
 
   /** `begun` is the message before the model writes: empty, or what it goes on from. */
-  constructor(begun: Message) {
+  constructor(begun: ConversationMessage) {
     this.#begun = begun;
   }
 
@@ -80,18 +79,20 @@ export class GrowingAnswer implements TurnWatcher {
 
   /** The message as it is now, with what the model is to be given again of calls between question and answer. */
   message(status: Message['status']): ConversationMessage {
-    const { text, reasoning, toolCalls, finishReason, beside } = this.#collector.collected;
+    const { text, reasoning, toolCalls, finishReason } = this.#collector.collected;
     const calls = toolCalls.filter((call) => call !== undefined);
-    const between = beside?.x_tool_messages as ChatMessage[] | undefined;
+    const { message: begun, between: before = [] } = this.#begun;
     const turn = this.#turn;
-    const thinking = (this.#begun.thinking ?? '') + reasoning;
+    const between = [...before, ...(turn?.toolMessages ?? [])];
+    const made = [...(begun.made_calls ?? []), ...([...this.#calls.values()] as unknown as MadeCall[])];
+    const thinking = (begun.thinking ?? '') + reasoning;
     return {
       message: {
-        ...this.#begun,
-        content: this.#begun.content + text,
+        ...begun,
+        content: begun.content + text,
         ...(thinking === '' ? {} : { thinking }),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
-        ...(this.#calls.size > 0 ? { made_calls: [...this.#calls.values()] as unknown as MadeCall[] } : {}),
+        ...(made.length > 0 ? { made_calls: made } : {}),
         ...(this.#citations?.length ? { citations: this.#citations } : {}),
         ...(turn ? { model: turn.model } : {}),
         ...(turn?.eventId === undefined ? {} : { event_id: turn.eventId }),
@@ -100,7 +101,7 @@ export class GrowingAnswer implements TurnWatcher {
         ...(status === 'done' ? { finish_reason: finishReason } : {}),
         ...(status === 'failed' ? { error: this.error ?? 'The model broke off its answer without finishing it.' } : {}),
       },
-      ...(between && between.length > 0 ? { between } : {}),
+      ...(between.length > 0 ? { between } : {}),
     };
   }
 

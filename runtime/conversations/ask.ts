@@ -39,8 +39,8 @@ interface Plan {
   /** Messages that are new, without the answer. */
   readonly said: readonly Message[];
   readonly files: readonly NewFile[];
-  /** The answer before the model writes. */
-  readonly answer: Message;
+  /** The answer before the model writes, with the calls that were made for it already. */
+  readonly answer: ConversationMessage;
   /** Whether the answer is written on, which is there already. */
   readonly isContinued: boolean;
   /** Whether that one is not whole, so that the model goes on in it from its last letter. */
@@ -82,7 +82,7 @@ function runningTurn(conversations: Conversations, place: Place, head: Head, pla
     conversation: shownHead(head),
     ...(user ? { user } : {}),
     ...(results.length > 0 ? { tool_results: results } : {}),
-    assistant: { id: plan.answer.id, parent: plan.answer.parent },
+    assistant: { id: plan.answer.message.id, parent: plan.answer.message.parent },
   };
   let bytes = 0;
   return new RunningTurn({
@@ -115,7 +115,7 @@ async function callOf(
   const { store } = conversations.shared.records;
   const settings = mergeSettings(head.settings, request.settings ?? {});
   const { tools, tool_choice, mcp_context, user } = request;
-  const before = plan.isContinued && plan.answer.content !== '' ? [...plan.path, { message: plan.answer }] : plan.path;
+  const before = plan.isContinued ? [...plan.path, plan.answer] : plan.path;
   return {
     namespace,
     project,
@@ -152,13 +152,16 @@ async function planTurn(conversations: Conversations, head: Head, asked: TurnAsk
     throw new Failure('bad_request', 'A turn has exactly one of message, regenerate, continue and tool_results.', { code: 'InvalidTurn' });
   if (head.messages + (results?.length ?? 1) + 1 > MESSAGES_LIMIT || head.bytes > CONVERSATION_BYTES) throw isFull(head);
   if (continued !== undefined) {
-    const { message: answer } = records.message(head.id, continued);
+    const { message: answer, between } = records.message(head.id, continued);
     if (answer.role !== 'assistant')
       throw new Failure('bad_request', `Message ${continued} is no answer that could be written on.`, { code: 'InvalidTurn' });
-    const { usage: _usage, error: _error, finish_reason: _reason, ...begun } = answer;
+    const { usage: _usage, error: _error, finish_reason: _reason, tool_calls: calls, ...begun } = answer;
     const path = await records.path(head.id, answer.parent);
-    const isOpen = answer.status !== 'done' || answer.finish_reason === 'length' || answer.edited === true;
-    return { path, said: [], files: [], answer: { ...begun, status: 'cut' }, isContinued: true, isOpen };
+    const isBroken = answer.status !== 'done' || answer.finish_reason === 'length';
+    // Calls of the client's tools in which an answer broke off are no use to anybody: the model writes them anew.
+    const message: Message = { ...begun, status: 'cut', ...(isBroken || !calls ? {} : { tool_calls: calls }) };
+    const isOpen = isBroken || answer.edited === true;
+    return { path, said: [], files: [], answer: { message, ...(between ? { between } : {}) }, isContinued: true, isOpen };
   }
   const parent = request.parent === undefined ? head.current : request.parent;
   const path = await records.path(head.id, parent);
@@ -169,7 +172,7 @@ async function planTurn(conversations: Conversations, head: Head, asked: TurnAsk
     path: [...path, ...said.map((one) => ({ message: one }))],
     said,
     files,
-    answer: { ...answer, status: 'cut' },
+    answer: { message: { ...answer, status: 'cut' } },
     isContinued: false,
     isOpen: false,
   };
@@ -218,12 +221,17 @@ function saidOf(
 /** Puts what is new; returns its bytes. */
 function putPlan({ shared: { records } }: Conversations, batch: Batch, id: string, { said, files, answer, isContinued }: Plan): number {
   const bytes = said.reduce((sum, message) => sum + records.putMessage(batch, id, { message }), putFiles(batch, id, files));
-  if (!isContinued) records.putMessage(batch, id, { message: answer });
+  if (!isContinued) records.putMessage(batch, id, answer);
   return bytes;
 }
 
 /** The conversation behind what a turn adds to it. */
-function grownHead(head: Head, { said, answer, isContinued }: Plan, clientId: string | undefined, bytes: number): Head {
+function grownHead(
+  head: Head,
+  { said, answer: { message: answer }, isContinued }: Plan,
+  clientId: string | undefined,
+  bytes: number,
+): Head {
   const question = said.find(({ role }) => role === 'user')?.content.trim();
   const more = said.length + (isContinued ? 0 : 1);
   const turns = clientId === undefined ? head.turns : [...head.turns, [clientId, answer.id] as const].slice(-NAMED_TURNS);

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chatEndpoints } from '../../gateway/core/chat.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { ConversationStage } from '../support/conversation-stage.js';
 import { scenarios } from '../support/scenario.js';
-import { ADDER, ADDING, CALLS, call, clock, openRuntime, stage, text, tools, user } from '../support/tools-stage.js';
-import { FINISH } from '../unit/runtime/chat/scripted-provider.js';
+import { ADDER, ADDING, asked, CALLS, call, clock, openRuntime, stage, text, tools, user } from '../support/tools-stage.js';
+import { FINISH, type Step } from '../unit/runtime/chat/scripted-provider.js';
 import { BOUNDS } from './tools/bounds.js';
 import { CLIENT_CALLS } from './tools/client-calls.js';
 import { NOTES } from './tools/notes.js';
@@ -235,6 +236,85 @@ describe('a turn with tools that is left', () => {
     const { data } = steps.at(-2) as { data: Record<string, unknown> };
     assert.equal(data.result, '5');
     assert.equal(typeof data.duration_ms, 'number');
+    await runtime.close();
+  });
+});
+
+describe('an answer of a conversation that broke off behind calls', () => {
+  const adding = (id: string, a: number) => ({
+    calls: {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'add', arguments: `{"a":${a},"b":3}` } }],
+    },
+    result: { role: 'tool', tool_call_id: id, content: String(a + 3) },
+  });
+  const first = adding('call_0', 2);
+  const question = { role: 'user', content: '2+3?' };
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('goes on behind its calls and their results, and keeps them with those that follow', async () => {
+    stage({ add: ADDER }, ADDING[1] as Step[], [text('It'), new Error('the host is gone')]);
+    const conversations = new ConversationStage(await openRuntime());
+    const id = await conversations.create();
+    const broken = await conversations.turn(id, { message: { content: '2+3?' } });
+    assert.deepEqual([broken.status, broken.content, broken.made_calls?.length], ['failed', 'Let me see.\n\nIt', 1]);
+    stage({ add: ADDER }, [text(' takes more.'), ...call('add', '{"a":5,"b":3}', 0, 'call_1'), CALLS], [text('It is 8.'), FINISH]);
+    const whole = await conversations.turn(id, { continue: broken.id });
+    const begun = { role: 'assistant', content: 'Let me see.\n\nIt' };
+    assert.deepEqual(asked(0).messages, [question, first.calls, first.result, begun]);
+    const second = adding('call_1', 5);
+    const later = { ...second.calls, content: 'Let me see.\n\nIt takes more.' };
+    assert.deepEqual(asked(1).messages, [question, first.calls, first.result, later, second.result]);
+    assert.deepEqual([whole.status, whole.content], ['done', 'Let me see.\n\nIt takes more.\n\nIt is 8.']);
+    assert.deepEqual(
+      whole.made_calls?.map(({ result }) => result),
+      ['5', '8'],
+    );
+    stage({ add: ADDER }, [text('Yes.'), FINISH]);
+    await conversations.turn(id, { message: { content: 'Sure?' } });
+    const answer = { role: 'assistant', content: whole.content };
+    const all = [question, first.calls, first.result, second.calls, second.result, answer, { role: 'user', content: 'Sure?' }];
+    assert.deepEqual(asked(0).messages, all);
+    await conversations.close();
+  });
+
+  it('has the calls that were answered when its client left among others', async () => {
+    const dig = (_args: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise<string>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    stage({ add: ADDER, dig: { call: dig } }, [...call('add', '{"a":2,"b":3}', 0), ...call('dig', '{}', 1), CALLS]);
+    const conversations = new ConversationStage(await openRuntime());
+    const id = await conversations.create();
+    const turn = conversations.begin('conversation_turn', { ids: { conversation_id: id }, body: { message: { content: '2+3?' } } });
+    await until(() => turn.written.includes('event: tool_result'));
+    turn.leave();
+    await until(() => conversations.runtime.conversations.shared.running.size === 0);
+    stage({ add: ADDER }, [text('It is 5.'), FINISH]);
+    const whole = await conversations.turn(id, { continue: (await conversations.messages(id)).at(-1)!.id });
+    assert.deepEqual(asked(0).messages, [question, first.calls, first.result]);
+    assert.deepEqual([whole.status, whole.content], ['done', 'It is 5.']);
+    await conversations.close();
+  });
+});
+
+describe('an answer that goes on in a session', () => {
+  it('is one answer of its history', async () => {
+    stage({}, [text(' upon a time.'), FINISH]);
+    const runtime = await openRuntime();
+    const messages = [
+      { role: 'user', content: 'a story' },
+      { role: 'assistant', content: 'Once' },
+    ];
+    const request = { messages, continue_final_message: true } as ChatRequest;
+    await (
+      await runtime.chat.complete(
+        { namespace: 'ns', project: 'p', request, stateful: true, sessionId: 'goes-on' },
+        new AbortController().signal,
+      )
+    ).body();
+    assert.deepEqual(await runtime.chat.history('ns', 'p', 'goes-on'), [messages[0], { role: 'assistant', content: 'Once upon a time.' }]);
     await runtime.close();
   });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Chat } from '../../runtime/chat/chat.js';
 import type { CompletionPart, CompletionRequest } from '../../runtime/completions/contract.js';
+import { openConversations } from '../../runtime/conversations/conversations.js';
 import { Events } from '../../runtime/events/events.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { providerOf } from '../../runtime/providers/index.js';
@@ -47,12 +48,14 @@ export async function openRuntime() {
   const events = new Events({ store, projects });
   const providers = { compat_api: provider, local_runner: provider, local_accel: provider, universal: provider };
   const chat = new Chat({ projects, providers, providerOf, store, clock, events, tools });
+  const conversations = openConversations(store, projects);
   const close = async (): Promise<void> => {
+    await conversations.close();
     await chat.close();
     await events.close();
     await store.close();
   };
-  return { chat, events, close } as unknown as Runtime;
+  return { projects, chat, conversations, events, close } as unknown as Runtime;
 }
 
 export const text = (value: string): Step => ({ type: 'text', text: value });

@@ -61,6 +61,8 @@ export interface AgentParts {
   readonly most: number;
   readonly signal: AbortSignal;
   readonly sessionId: string | undefined;
+  /** What is written of the answer, in which the first model call goes on; empty where it begins. It is the last message of the opening. */
+  readonly begun: string;
   readonly consent: Consent;
   /** The answer is JSON or the like, so that what is said beside calls is no part of it. */
   readonly isFormed: boolean;
@@ -134,9 +136,9 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
     return this.#state;
   }
 
-  /** The calls of servers' tools and their results, for the history; what was said beside them is part of the answer. None of calls that have no result yet. */
+  /** The calls of servers' tools that have a result, and these, for the history; what was said beside them is part of the answer. */
   get messages(): Message[] {
-    return this.#state.rounds.filter(({ calls, made }) => made.length === calls.length).flatMap((round) => messagesOf(round, null));
+    return this.#state.rounds.filter(({ made }) => made.length > 0).flatMap((round) => messagesOf(round, null));
   }
 
   /** All calls that were made. */
@@ -177,11 +179,13 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
   /** Passes an answer on; resolves to the end of the turn, or to nothing where the answer called tools of servers. */
   async *#read({ parts }: Completion): AsyncGenerator<CompletionPart, Finish | undefined, undefined> {
     const state = this.#state;
-    const { tools, most } = this.#parts;
+    const { tools, most, begun } = this.#parts;
+    // An answer that goes on has no break before its next word.
+    const said = state.modelCalls === 0 ? '' : begun + state.text;
     state.modelCalls += 1;
     const collector = new Collector();
     const clientIndex = new Map<number, number>();
-    let isNew = state.text.trim() !== '';
+    let isNew = said.trim() !== '';
     let finish: Finish | undefined;
     const held: CompletionPart[] = [];
     // Without tools some models still write calls, which nobody should read.
@@ -242,8 +246,7 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
     const decided: Record<string, Decision> = { ...this.#decided };
     if (!canPause) for (const call of asked) decided[call.id] = 'late';
     const now = canPause ? open.filter((call) => !asked.includes(call)) : open;
-    const made = yield* makeCalls(now, { ...this.#parts, maxCharacters: this.#room(), decided });
-    round.made.push(...made);
+    yield* makeCalls(now, { ...this.#parts, maxCharacters: this.#room(), decided, made: (one) => round.made.push(one) });
     const order = new Map(round.calls.map((call, index) => [call.id, index]));
     round.made.sort((a, b) => order.get(a.tool_call_id)! - order.get(b.tool_call_id)!);
     if (canPause && asked.length > 0) {
@@ -272,14 +275,16 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
   }
 
   #given(room: number, isLast: boolean): Message[] {
-    const said = this.#state.rounds.flatMap((round) => messagesOf(round, round.text));
+    const { opening, rounds } = this.#state;
+    const { begun } = this.#parts;
+    const said = rounds.flatMap((round, at) => messagesOf(round, at === 0 ? begun + round.text : round.text));
     const messages = said.map((one) => (one.role === 'tool' ? { ...one, content: cutText(one.content as string, room) } : one));
     if (isLast) {
       const last = messages.at(-1)!;
       const hint = 'This turn makes no more calls of these tools. Answer now with what you have.';
       messages[messages.length - 1] = { ...last, content: `${last.content as string}\n\n[${hint}]` };
     }
-    return [...this.#state.opening, ...messages];
+    return [...(begun === '' ? opening : opening.slice(0, -1)), ...messages];
   }
 
   /** Characters of one result: about a quarter of the model's context, where that is known. */
@@ -320,7 +325,8 @@ function withIds(calls: readonly ModelCall[], taken: readonly string[]): ModelCa
 }
 
 function messagesOf({ calls, made }: Round, text: string | null): Message[] {
-  const whole = calls.map((call) => ({ ...call, function: { ...call.function, arguments: objectText(call.function.arguments) } }));
+  const answered = calls.filter((call) => made.some((one) => one.tool_call_id === call.id));
+  const whole = answered.map((call) => ({ ...call, function: { ...call.function, arguments: objectText(call.function.arguments) } }));
   const results = made.map(({ tool_call_id, result }): Message => ({ role: 'tool', tool_call_id, content: result }));
   return [{ role: 'assistant', content: text?.trim() ? text : null, tool_calls: whole }, ...results];
 }

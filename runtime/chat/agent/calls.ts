@@ -19,6 +19,8 @@ export interface CallParts {
   /** What was decided of calls already, by their ids. */
   readonly decided: Readonly<Record<string, Decision>>;
   readonly record: CallRecord | undefined;
+  /** Told of each call that has its result. */
+  made(call: MadeCall): void;
 }
 
 /** Calls of one answer that are made; a model that writes more is told so. */
@@ -34,17 +36,16 @@ const NOT_MADE: Record<Exclude<Decision, 'allow'>, string> = {
   late: 'Error: nobody allowed this call in time.',
 };
 
-/** Makes the calls of one answer: those that change nothing side by side, the others in their order. Yields events; returns what came of them. */
-export async function* makeCalls(calls: readonly ModelCall[], parts: CallParts): AsyncGenerator<CompletionPart, MadeCall[], undefined> {
-  const run = new CallRun(calls, parts);
-  return yield* run.events();
+/** Makes the calls of one answer: those that change nothing side by side, the others in their order. Yields events. */
+export function makeCalls(calls: readonly ModelCall[], parts: CallParts): AsyncGenerator<CompletionPart, void, undefined> {
+  return new CallRun(calls, parts).events();
 }
 
 class CallRun {
   readonly #calls: readonly ModelCall[];
   readonly #parts: CallParts;
   readonly #startMs = new Map<string, number>();
-  readonly #made = new Map<ModelCall, MadeCall>();
+  readonly #made = new Set<ModelCall>();
   readonly #events: CompletionPart[] = [];
   #wake: () => void = () => undefined;
 
@@ -53,7 +54,7 @@ class CallRun {
     this.#parts = parts;
   }
 
-  async *events(): AsyncGenerator<CompletionPart, MadeCall[], undefined> {
+  async *events(): AsyncGenerator<CompletionPart, void, undefined> {
     const heartbeat = setInterval(() => this.#heartbeat(), HEARTBEAT_MS);
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#parts.signal, stop.signal]);
@@ -72,7 +73,6 @@ class CallRun {
         else await new Promise<void>((resolve) => (this.#wake = resolve));
       }
       await work;
-      return this.#calls.map((call) => this.#made.get(call)!);
     } finally {
       clearInterval(heartbeat);
       // A reader that leaves ends the calls that are under way.
@@ -125,7 +125,8 @@ class CallRun {
       result: fenceResult(text, maxCharacters),
       duration_ms: Math.round(this.#elapsedMs(call) * 100) / 100,
     };
-    this.#made.set(call, made);
+    this.#made.add(call);
+    this.#parts.made(made);
     record?.toolAnswered(made);
     const { tool_call_id, result, duration_ms } = made;
     this.#tell('tool_result', { tool_call_id, failed, result, duration_ms });

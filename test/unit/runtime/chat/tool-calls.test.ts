@@ -15,7 +15,8 @@ async function parts(): Promise<CallParts> {
   const toolbox = await tools.open({}, undefined);
   const offered = new TurnTools([], toolbox, undefined, 128);
   const consent = waiting.consent('ns', 'p');
-  return { toolbox, tools: offered, signal: never, sessionId: undefined, maxCharacters: 1000, consent, decided: {}, record: undefined };
+  const told = { record: undefined, made: () => undefined };
+  return { toolbox, tools: offered, signal: never, sessionId: undefined, maxCharacters: 1000, consent, decided: {}, ...told };
 }
 
 const call = (name: string, index: number) => ({ id: `call_${index}`, type: 'function' as const, function: { name, arguments: '{}' } });
@@ -47,7 +48,7 @@ describe('calls of tools over time', () => {
     mock.timers.tick(10_000);
     const [progress] = await next;
     assert.deepEqual([progress!.tool_call_id, typeof progress!.elapsed_ms], ['call_0', 'number']);
-    await source.return([]);
+    await source.return();
   });
 
   it('gives up on a call that nobody allows in five minutes', async () => {
@@ -61,7 +62,7 @@ describe('calls of tools over time', () => {
     const [result] = await next;
     assert.equal(result!.result, 'Error: nobody allowed this call in time.');
     assert.deepEqual(tools.calls, []);
-    await source.return([]);
+    await source.return();
   });
 
   it('makes 32 calls of one answer, 8 at a time', async () => {
