@@ -248,9 +248,12 @@ function keyOptions(call: Call, known: ReadonlySet<string> | undefined, now: num
     });
   const expires = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(optionalText(expiresAt, 'expiresAt'));
   if (expires !== undefined && !(expires > now && expires < now + 10 * YEAR_MS))
-    throw new Failure('bad_request', 'expiresAt is a time to come, in ISO 8601, within ten years');
+    throw new Failure(
+      'bad_request',
+      `expiresAt is ${JSON.stringify(expiresAt)}; it must be a time in the future, within ten years, in ISO 8601`,
+    );
   if (perMinute !== undefined && !(typeof perMinute === 'number' && Number.isInteger(perMinute) && perMinute >= 1 && perMinute <= 1e6))
-    throw new Failure('bad_request', 'perMinute is a whole number from 1 to 1,000,000');
+    throw new Failure('bad_request', `perMinute is ${JSON.stringify(perMinute)}; it must be a whole number from 1 to 1,000,000`);
   return {
     name: optionalText(name, 'name'),
     ...(given === undefined ? {} : { scopes: given as string[] }),

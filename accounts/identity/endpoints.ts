@@ -84,12 +84,15 @@ export class IdentityEndpoints {
       default:
         // Those of codes would change a password or an address past our checks.
         if (path.startsWith('/email-otp/') || path.startsWith('/forget-password/'))
-          throw new Failure('not_found', `there is nothing at ${call.url.pathname}; a code signs in, at ${AUTH_PATH}/sign-in/email-otp`);
+          throw new Failure(
+            'not_found',
+            `there is nothing at ${call.url.pathname}; to sign in with a code, send it to ${AUTH_PATH}/sign-in/email-otp`,
+          );
         // Its other endpoints for admins know nothing of the last admin, of weak passwords, of devices and of subscriptions.
         if (path.startsWith('/admin/') && !PASSED_TO_ADMINS.has(path))
           throw new Failure(
             'not_found',
-            `there is nothing at ${call.url.pathname}; the admin page at ${this.#ground.settings.admin.path} does more`,
+            `there is nothing at ${call.url.pathname}; use the admin page at ${this.#ground.settings.admin.path} instead`,
           );
         return this.#pass(call);
     }

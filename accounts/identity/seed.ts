@@ -67,7 +67,7 @@ export async function createUser(
   if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw new Failure('bad_request', `"${email}" is no mail address`);
   await refuseWeakPassword(password);
   const there = await database.tables.selectFrom('user').select('id').where('email', '=', address).executeTakeFirst();
-  if (there) throw new Failure('conflict', `${address} has an account already`);
+  if (there) throw new Failure('conflict', `${address} has an account already; users set-role and users set-plan change it`);
   return library.createUser({ email: address, password, name, role: 'user' });
 }
 

@@ -109,7 +109,7 @@ function list(text: string): string[] {
 function variables(name: string, names: string[]): string[] {
   const wrong = names.find((one) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(one));
   if (wrong === undefined) return names;
-  throw new Failure('bad_request', `--${name} must list names of environment variables, such as MY_KEY,OTHER_KEY; "${wrong}" is none.`);
+  throw new Failure('bad_request', `--${name} must list names of environment variables, such as MY_KEY,OTHER_KEY; "${wrong}" is not one.`);
 }
 
 function tlsFiles(cert: string, key: string): TlsFiles | null {

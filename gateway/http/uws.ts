@@ -165,7 +165,7 @@ function coreOrNone(): CoreAddon | undefined {
   try {
     return loadCore();
   } catch (error) {
-    log('warn', 'all connections go to uWebSockets.js, which knows no extensions of chunks', { error });
+    log('warn', 'all connections go to uWebSockets.js, which cannot read chunk extensions', { error });
     return undefined;
   }
 }

@@ -58,7 +58,10 @@ function placeOf(cursor: string): Place {
   } catch {
     // Told below.
   }
-  throw new Failure('bad_request', `The cursor ${JSON.stringify(cursor.slice(0, 100))} is none of this list; begin again without one.`);
+  throw new Failure(
+    'bad_request',
+    `The cursor ${JSON.stringify(cursor.slice(0, 100))} does not belong to this list; begin again without a cursor.`,
+  );
 }
 
 /** Every project of a scope that can be used, in the order of namespaces and names, from the one that `after` lies in on. */

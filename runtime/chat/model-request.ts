@@ -108,7 +108,7 @@ export function offeredTools(model: ModelConfig, requested: readonly unknown[] |
   if (tools.length > MAX_TOOLS) {
     throw new Failure(
       'bad_request',
-      `${tools.length} tools are offered, ${configured.length} of them configured; the limit is ${MAX_TOOLS}.`,
+      `${tools.length} tools are offered (${configured.length} by the project's model, ${own.length} by the request); at most ${MAX_TOOLS} are possible. Leave some out.`,
     );
   }
   return tools;

@@ -194,7 +194,9 @@ const MODEL_SETTINGS: Readonly<Record<string, (model: ModelConfig) => string | u
   instructor_mode: ({ instructor_mode: mode, provider }) => {
     if (!mode) return undefined;
     if (provider === 'universal') return 'answers by a schema are held to it while they are written, in every mode';
-    return INSTRUCTOR_MODES.has(mode) ? undefined : `${JSON.stringify(mode.slice(0, 64))} is none of ${[...INSTRUCTOR_MODES].join(', ')}`;
+    return INSTRUCTOR_MODES.has(mode)
+      ? undefined
+      : `${JSON.stringify(mode.slice(0, 64))} is not one of ${[...INSTRUCTOR_MODES].join(', ')}`;
   },
   accel: ({ accel, lemonade, provider }) =>
     (accel ?? lemonade) && !['local_accel', 'lemonade'].includes(provider) ? `provider ${provider} does not read it` : undefined,

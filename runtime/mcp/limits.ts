@@ -16,7 +16,7 @@ export class Noise {
     const nowMs = performance.now();
     this.#left = Math.min(NOISE_BYTES, this.#left + ((nowMs - this.#atMs) / 1000) * NOISE_BYTES_PER_SECOND) - bytes;
     this.#atMs = nowMs;
-    if (this.#left < 0) throw new Failure('too_many', `sent more than ${NOISE_BYTES / 1024 / 1024} MiB that answer nothing`);
+    if (this.#left < 0) throw new Failure('too_many', `sent more than ${NOISE_BYTES / 1024 / 1024} MiB without answering a request`);
   }
 
   /** Begins anew, when a request was sent or answered. */

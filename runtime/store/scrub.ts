@@ -74,7 +74,7 @@ class Scrubbing {
       if (this.#used[number] === 1) continue;
       const page = this.#pages.page(number);
       const places = page.number === number && [BRANCH, LEAF].includes(page.flags) ? page.nodePlaces() : undefined;
-      if (!places) throw damaged(`page ${number} is none`);
+      if (!places) throw damaged(`page ${number} is not a page of a tree`);
       this.#used[number] = 1;
       for (const place of places) {
         const node = page.node(place, page.flags === LEAF);

@@ -153,7 +153,7 @@ export class Survey {
     for (const node of this.#tree(main, 'the list of tables', counts)) {
       const table = tableOf(node);
       if (table === undefined) {
-        this.#note('the list of tables has an entry that is none');
+        this.#note('the list of tables has an entry that is not a table');
         continue;
       }
       yield* this.#records(table, tableRoot(node.value));

@@ -73,7 +73,10 @@ export class Writer {
   }
 
   #queue(changes: readonly Change[], sizes: readonly number[], chain?: Chain): Promise<void> {
-    if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
+    if (this.#closed)
+      return Promise.reject(
+        new Failure('unavailable', 'The state store is closed, because the daemon is stopping; try again when it runs.'),
+      );
     if (this.#waiting.length >= MAX_WAITING) {
       return Promise.reject(new Failure('busy', `${MAX_WAITING} writes already wait for the disk. Try again later.`, { retryAfterS: 1 }));
     }
@@ -85,7 +88,10 @@ export class Writer {
 
   /** Does work on the file while no transaction is under way; `commit` makes transactions of its own. Writes wait meanwhile. */
   between<Result>(work: (commit: (changes: readonly Change[]) => Promise<void>) => Promise<Result>): Promise<Result> {
-    if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
+    if (this.#closed)
+      return Promise.reject(
+        new Failure('unavailable', 'The state store is closed, because the daemon is stopping; try again when it runs.'),
+      );
     return new Promise((resolve, reject) => {
       const commit = async (changes: readonly Change[]): Promise<void> => {
         await this.#space.reserve(changes.map(({ value }) => value?.length ?? 0));

@@ -293,7 +293,7 @@ const NAMED: Scenario[] = [
   create(
     'nine',
     { model: 'a', modelfile: `FROM puppet\n${'ADAPTER says-x.gguf\n'.repeat(9)}` },
-    { status: 400, contains: ['ADAPTER comes 9 times'] },
+    { status: 400, contains: ['9 adapters (ADAPTER); at most 8'] },
   ),
   create(
     'of an adapter alone',

@@ -250,7 +250,7 @@ const table: Scenario[] = [
     'logits of another shape than the graph says',
     'x',
     { model: 'tiny/head-undeclared' },
-    { status: 400, contains: ['WrongModelType', 'is none of a language model', ', 258], not ['] },
+    { status: 400, contains: ['WrongModelType', 'is not that of a language model', ', 258], not ['] },
   ),
   chat('labels of tokens', 'x', { model: 'tiny/head-labels' }, { status: 400, contains: ['WrongModelType', '258'] }),
   chat('no such model', 'x', { model: 'tiny/nothing' }, { status: 404, contains: ['quern pull tiny/nothing'] }),

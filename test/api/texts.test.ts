@@ -242,7 +242,7 @@ const REFUSED: Scenario[] = [
   refused('no tokens', { prompt: 'a', max_tokens: 0 }, 'max_tokens is 0'),
   refused('a gap that the model cannot fill', { prompt: 'a', suffix: 'b' }, 'does not support insert'),
   refused('a wrong type', { prompt: 5 }, 'prompt', 422),
-  refused('a token that is none', { prompt: [2_000_000_000] }, 'Token 2000000000 is none of this model', 422),
+  refused('a token that is none', { prompt: [2_000_000_000] }, 'Token 2000000000 is not in the vocabulary of this model', 422),
   refused('also of text', { tokens: [2_000_000_000] }, 'Token 2000000000', 422, '/detokenize'),
   refused('a prompt that is too long', { prompt: 'word '.repeat(20_000) }, 'context'),
   refused('17 MB', { prompt: 'a'.repeat(17 * 2 ** 20) }, 'bytes', 413),

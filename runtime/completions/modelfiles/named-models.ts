@@ -82,9 +82,13 @@ export class NamedModels {
     optionParts(parameters);
     const adapters = definition.adapters ? Object.values(definition.adapters) : base?.adapters;
     if (adapters !== undefined && adapters.length > ADAPTER_LIMIT)
-      throw new Failure('bad_request', `ADAPTER comes ${adapters.length} times; ${ADAPTER_LIMIT} adapters are the most of a model.`, {
-        code: 'InvalidModelfile',
-      });
+      throw new Failure(
+        'bad_request',
+        `The model would have ${adapters.length} adapters (ADAPTER); at most ${ADAPTER_LIMIT} are possible. Leave some out.`,
+        {
+          code: 'InvalidModelfile',
+        },
+      );
     if (adapters?.length) await this.#known.adapters(base?.from ?? from, wishesOf(adapters));
     const { template } = definition;
     const translated = template && jinjaOf(template);

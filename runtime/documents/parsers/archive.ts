@@ -54,13 +54,17 @@ function refuseBomb(name: string, entries: readonly ArchiveEntry[], packedBytes:
   const total = entries.reduce((sum, entry) => sum + entry.unpackedBytes, 0);
   const mebibytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
   if (total > limits.unpackedBytes)
-    throw new Failure('invalid', `${name} unpacks to ${mebibytes(total)} MiB; at most ${mebibytes(limits.unpackedBytes)} MiB are read.`, {
-      code: 'archive_bomb',
-    });
+    throw new Failure(
+      'invalid',
+      `${name} unpacks to ${mebibytes(total)} MiB; at most ${mebibytes(limits.unpackedBytes)} MiB are read. Unpack it and upload its files.`,
+      {
+        code: 'archive_bomb',
+      },
+    );
   if (total > RATIO_FROM_BYTES && total > packedBytes * RATIO_LIMIT)
     throw new Failure(
       'invalid',
-      `${name} unpacks to ${Math.round(total / packedBytes)} times its size; at most ${RATIO_LIMIT} times is read.`,
+      `${name} unpacks to ${Math.round(total / packedBytes)} times its size; at most ${RATIO_LIMIT} times its size is read. Unpack it and upload its files.`,
       {
         code: 'archive_bomb',
       },

@@ -25,9 +25,14 @@ export function valuesOf(
   what: string,
 ): { dims: readonly number[]; values: Float32Array } {
   const tensor = outputs[name];
-  if (!tensor) throw new Failure('invalid', `The ${what} gives no ${name}; it is no part of an image model.`, { code: 'InvalidModelFile' });
+  if (!tensor)
+    throw new Failure(
+      'invalid',
+      `The ${what} has no output "${name}", so it is not part of an image model; get the model again from its repository.`,
+      { code: 'InvalidModelFile' },
+    );
   const values = float32Of(tensor);
   if (!Number.isFinite(values[0] ?? 0))
-    throw new Failure('model_failed', `The ${what} gave no numbers; try fewer steps or lower guidance.`);
+    throw new Failure('model_failed', `The ${what} gave values that are not finite numbers; try fewer steps or lower guidance.`);
   return { dims: tensor.dims, values };
 }

@@ -33,9 +33,13 @@ export function fixedSize({ name, dims }: TensorSlot, file: string): FixedSize {
     if (typeof dim !== 'number' || dim < 1) continue;
     size[side] = dim;
     if (dim <= SIDE_LIMIT) continue;
-    throw new Failure('invalid', `${file} fixes the ${side} of its input "${name}" at ${dim} pixels; at most ${SIDE_LIMIT} are possible.`, {
-      code: 'InvalidModelFile',
-    });
+    throw new Failure(
+      'invalid',
+      `${file} fixes the ${side} of its input "${name}" at ${dim} pixels; at most ${SIDE_LIMIT} are possible. Export the model with a smaller input.`,
+      {
+        code: 'InvalidModelFile',
+      },
+    );
   }
   return size;
 }

@@ -24,7 +24,7 @@ export function checkSchema(schema: Readonly<Record<string, string>> | null): vo
     if (STATELESS.includes(encoding)) continue;
     throw new Failure(
       'invalid',
-      `schema: field ${quote(field)} has the encoding ${quote(encoding)}; a stream knows ${STATELESS.join(', ')}, for the others learn from all rows of a fit.`,
+      `schema: field ${quote(field)} has the encoding ${quote(encoding)}; a stream can use ${STATELESS.join(', ')}. The other encodings learn from all rows of a fit.`,
       { errors: [{ type: 'enum', loc: ['body', 'schema', field], msg: `must be one of ${STATELESS.join(', ')}`, input: encoding }] },
     );
   }

@@ -151,7 +151,8 @@ export function refusalOf(reply: OutboundReply, { repository, path }: HubSubject
       fields: { model: repository, page },
     });
   }
-  if (code === 'EntryNotFound') return new Failure('not_found', `${what} is not on the hub.`, { code: 'ModelNotFound' });
+  if (code === 'EntryNotFound')
+    return new Failure('not_found', `${what} is not on the hub; see ${page} for the files that are.`, { code: 'ModelNotFound' });
   if (status === 404 || code === 'RepoNotFound' || (status === 401 && settings.token === null)) {
     const hint =
       settings.token === null ? 'if it is private, set HF_TOKEN' : 'if it is private, HF_TOKEN must belong to an account that sees it';

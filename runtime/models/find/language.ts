@@ -73,7 +73,7 @@ async function exportBeside(name: string, settings: LanguageSettings, places: Mo
 
 /** The text-generation export of a name, whatever else has it. */
 async function exportAlone(name: string, settings: LanguageSettings, places: ModelPlaces): Promise<FoundModel> {
-  if (/\.gguf$/i.test(name)) throw noExport(name, 'a GGUF file is none');
+  if (/\.gguf$/i.test(name)) throw noExport(name, 'a GGUF file is not one');
   const found = await findRepository(name, places);
   const missing = missingOf(found, candidatesOf(found));
   if (missing !== undefined) throw noExport(name, missing);

@@ -81,9 +81,13 @@ export function outputForTask(names: readonly string[], { name, task }: PassSett
 /** The 422 of a token that a graph's table has no line for; `what` says which, in the engine's words. */
 export function unknownToken({ name }: PassSettings, what: string, cause: unknown): Failure {
   const msg = `it gives tokens that the graph does not know (${what.replace(/\.$/, '')})`;
-  return new Failure('invalid', `The tokenizer.json of model "${name}" is not its own: ${msg}. Get both files again from one repository.`, {
-    code: 'InvalidModelFile',
-    errors: [{ type: 'onnx', loc: ['file', 'tokenizer.json'], msg }],
-    cause,
-  });
+  return new Failure(
+    'invalid',
+    `The tokenizer.json of model "${name}" does not belong to its graph: ${msg}. Get both files again from one repository.`,
+    {
+      code: 'InvalidModelFile',
+      errors: [{ type: 'onnx', loc: ['file', 'tokenizer.json'], msg }],
+      cause,
+    },
+  );
 }

@@ -188,7 +188,7 @@ function withoutOpenThinking(prompt: string): string {
 export function requireTokens(tokens: Int32Array, vocabularySize: number): void {
   const wrong = tokens.find((token) => token < 0 || token >= vocabularySize);
   if (wrong === undefined) return;
-  throw new Failure('invalid', `Token ${wrong} is none of this model, which has ${vocabularySize}: 0 to ${vocabularySize - 1}.`, {
+  throw new Failure('invalid', `Token ${wrong} is not in the vocabulary of this model; its tokens are 0 to ${vocabularySize - 1}.`, {
     code: 'UnknownToken',
   });
 }

@@ -50,9 +50,13 @@ export function decodeLine({ dims, data }: Tensor, labels: Labels, graph: string
   const count = dims.at(-1) ?? 0;
   const values = data as Float32Array;
   if (dims.length !== 3 || (dims[0] !== 1 && dims[1] !== 1) || !(values instanceof Float32Array) || count < 2)
-    throw new Failure('invalid', `${graph} answers [${dims.join(', ')}]; [1, steps, classes] can be read.`, {
-      code: 'OcrModelInvalid',
-    });
+    throw new Failure(
+      'invalid',
+      `${graph} answers with the shape [${dims.join(', ')}]; only [1, steps, classes] can be read. Use a model that recognises lines of text.`,
+      {
+        code: 'OcrModelInvalid',
+      },
+    );
   const classes = classesOf(labels, count, graph);
   let text = '';
   let sum = 0;

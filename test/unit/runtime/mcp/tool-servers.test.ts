@@ -187,7 +187,7 @@ describe('tool servers', () => {
     const bad: readonly [mode: string, more: Partial<McpServer>, note: RegExp, state: ServerState][] = [
       ['exits', {}, /it exited with code 3; it said last: The licence has expired\.$/, 'restarting'],
       ['hangs', { connect_timeout_s: 1 }, /it did not answer within 1 s\.$/, 'restarting'],
-      ['floods', {}, /it sent more than 32 MiB that answer nothing/, 'restarting'],
+      ['floods', {}, /it sent more than 32 MiB without answering a request/, 'restarting'],
       ['absent', { command: 'no-such-program' }, /it cannot be started: no folder of PATH has a program 'no-such-program'\./, 'failed'],
       [
         'unset',
@@ -213,7 +213,7 @@ describe('tool servers', () => {
     toolbox = await stage.open(stage.configure(scripted('good')));
     const flooded = await call(toolbox, 'flood');
     assert.equal(flooded.failed, true);
-    assert.match(flooded.text, /sent more than 32 MiB that answer nothing/);
+    assert.match(flooded.text, /sent more than 32 MiB without answering a request/);
     await until('ready');
   });
 });

@@ -60,7 +60,7 @@ describe('sizes that no image has', () => {
     assert.rejects(extract('donut-fixed'), {
       status: 422,
       message:
-        'Document model someone/donut-fixed: onnx/encoder_model.onnx fixes the width of its input "image" at 1000000 pixels; at most 4096 are possible.',
+        'Document model someone/donut-fixed: onnx/encoder_model.onnx fixes the width of its input "image" at 1000000 pixels; at most 4096 are possible. Export the model with a smaller input.',
     }));
 
   it('are refused in the graph of a detector', () =>
