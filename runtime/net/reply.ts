@@ -112,35 +112,40 @@ export function outboundFailure(code: OutboundFault, message: string, cause?: un
   return new Failure(code.endsWith('Timeout') ? 'timed_out' : 'unavailable', message, { code, cause });
 }
 
-const CONNECT_CODES = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ETIMEDOUT',
-  'EADDRNOTAVAIL',
-]);
+const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL']);
 
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === 'string') return code;
-  // Several addresses were tried, and each has its own error.
-  return error instanceof AggregateError && error.errors.length > 0 ? codeOf(error.errors[0]) : '';
+/** Codes of connections that did not come about in time: undici's, Node's of one address of several, and the system's. */
+const CONNECT_TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ERR_SOCKET_CONNECTION_TIMEOUT', 'ETIMEDOUT']);
+
+/** Codes of handshakes that failed, those of OpenSSL's checks of certificates among them. */
+const TLS_CODE = /CERT|CRL|TLS|SSL|EPROTO|LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH/;
+
+/** What undici or the system calls an error; empty where it has no name. */
+export function systemCode(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    // Several addresses were tried, and each has its own error: one that refused says more than one that kept silent.
+    const codes = error.errors.map(systemCode);
+    return codes.find((code) => !CONNECT_TIMEOUTS.has(code)) ?? codes[0]!;
+  }
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : '';
 }
 
 /** Turns whatever an exchange with `host` broke with into a `Failure`; an abort by the caller stays as it is. */
 export function faultOf(error: unknown, host: string, signal: AbortSignal): unknown {
   if (signal.aborted && signal.reason !== undefined) return signal.reason;
   if (error instanceof Failure) return error;
-  const code = codeOf(error);
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
+  const code = systemCode(error);
+  if (CONNECT_TIMEOUTS.has(code)) return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return outboundFailure('ResponseTimeout', `${host} did not answer in time.`, error);
   if (code === 'UND_ERR_BODY_TIMEOUT') return outboundFailure('IdleTimeout', `${host} stopped sending in the middle of its answer.`, error);
   if (CONNECT_CODES.has(code)) return outboundFailure('ConnectFailed', `No connection to ${host} (${code}).`, error);
   if ((error as Error | null)?.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
     return outboundFailure('BadResponse', `${host} does not speak HTTP.`, error);
-  if (/CERT|TLS|SSL|EPROTO/.test(code)) return outboundFailure('ConnectFailed', `No secure connection to ${host} (${code}).`, error);
-  return outboundFailure('ConnectionLost', `The connection to ${host} broke${code ? ` (${code})` : ''}.`, error);
+  if (TLS_CODE.test(code)) return outboundFailure('ConnectFailed', `No secure connection to ${host} (${code}).`, error);
+  return outboundFailure(
+    'ConnectionLost',
+    `The connection to ${host} broke${code === '' || code === 'UND_ERR_SOCKET' ? '' : ` (${code})`}.`,
+    error,
+  );
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, type FailureItem, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { redact } from '../../base/log.js';
-import type { OutboundReply } from '../reply.js';
+import { type OutboundReply, systemCode } from '../reply.js';
 import { BASE_URL_SETTING } from './bases.js';
 
 /** As much of a host's own words is repeated, in characters. */
@@ -163,28 +163,68 @@ export function streamFailure(event: Json, upstream: Upstream): Failure {
   });
 }
 
+/** What to do about a connection that did not come about, by the system's name of the reason; a host that refuses is not running. */
+function connectRemedy(code: string, setting: string): string {
+  switch (code) {
+    case 'ENOTFOUND':
+      return `No machine has this name: correct ${setting}.`;
+    case 'EAI_AGAIN':
+      return `The name service did not answer: connect this machine to its network, or correct ${setting}.`;
+    case 'CERT_HAS_EXPIRED':
+      return 'Its certificate has expired: whoever runs it must renew it.';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `Its certificate is one of another name: correct ${setting}.`;
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'EPROTO':
+      return `It speaks no TLS at this port: write http:// in ${setting}.`;
+    default:
+      return /CERT|LEAF_SIGNATURE/.test(code)
+        ? `Nobody who is trusted here has signed its certificate: set NODE_EXTRA_CA_CERTS of the daemon to the file of its authority, or correct ${setting}.`
+        : `Start it, or correct ${setting}.`;
+  }
+}
+
+/** What to do about an exchange that got no response. */
+function remedyOf({ code, cause }: Failure, setting: string): string {
+  switch (code) {
+    case 'ConnectFailed':
+      return connectRemedy(systemCode(cause), setting);
+    case 'ConnectTimeout':
+      return `Switch its machine on, open the firewall between, or correct ${setting}.`;
+    case 'ConnectionLost':
+      return `It ended, or it speaks another protocol, such as https: look into its log, or correct ${setting}.`;
+    case 'BadResponse':
+    case 'RedirectRefused':
+      return `Correct ${setting}.`;
+    default:
+      return 'Try again: it may be loading its model, or answering others.';
+  }
+}
+
 /** The failure of an exchange that got no response: what `runtime/net` threw, in the words of a provider. */
 export function unreachableFailure(error: Failure, upstream: Upstream): Failure {
   const { name, base, setting = BASE_URL_SETTING } = upstream;
   if (error.code === 'AddressRefused' || error.kind === 'bad_request')
     return new Failure('bad_request', `Model '${name}': ${error.message}`, { code: error.code, cause: error });
   if (error.code === 'ConnectFailed' || error.code === 'ConnectTimeout' || error.code === 'ConnectionLost')
-    return new Failure(
-      'unavailable',
-      `Model '${name}': runtime not available at ${base}: ${error.message} Start it, or correct ${setting}.`,
-      { code: 'RuntimeUnavailable', cause: error },
-    );
-  return new Failure(error.kind, `Model '${name}': ${error.message}`, { code: error.code, cause: error });
+    return new Failure('unavailable', `Model '${name}': runtime not available at ${base}: ${error.message} ${remedyOf(error, setting)}`, {
+      code: 'RuntimeUnavailable',
+      cause: error,
+    });
+  return new Failure(error.kind, `Model '${name}': ${error.message} ${remedyOf(error, setting)}`, { code: error.code, cause: error });
 }
+
+/** What to do about an answer that broke off. */
+export const BROKEN_REMEDY = 'Try again; if it happens again, the log of the host says why.';
 
 /** The failure of an answer that broke off: what reading it threw, in the words of a provider. Aborts by the caller stay as they are. */
 export function brokenAnswerFailure(error: unknown, upstream: Upstream): unknown {
   if (!(error instanceof Failure)) return error;
-  const message = `Model '${upstream.name}': ${error.message}`;
-  if (/^(Idle|Total|Response)Timeout$/.test(error.code)) return new Failure('timed_out', message, { code: error.code, cause: error });
-  if (error.code === 'ConnectionLost' || error.code === 'ResponseTooLarge' || error.code === 'BadAnswer')
-    return new Failure('model_failed', message, { code: error.code, cause: error });
-  return error;
+  const isLate = /^(Idle|Total|Response)Timeout$/.test(error.code);
+  if (!isLate && error.code !== 'ConnectionLost' && error.code !== 'ResponseTooLarge' && error.code !== 'BadAnswer') return error;
+  const remedy = isLate || error.code === 'ConnectionLost' ? ` ${BROKEN_REMEDY}` : '';
+  const message = `Model '${upstream.name}': ${error.message}${remedy}`;
+  return new Failure(isLate ? 'timed_out' : 'model_failed', message, { code: error.code, cause: error });
 }
 
 /** As much of an error answer is read, in bytes. */

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { BASE_URL_SETTING } from '../../net/ask/bases.js';
-import type { Upstream } from '../../net/ask/failures.js';
+import { BROKEN_REMEDY, type Upstream } from '../../net/ask/failures.js';
 import type { OutboundReply } from '../../net/reply.js';
 
 /** Largest event of a stream in bytes; a whole tool call may come in one. */
@@ -100,7 +100,7 @@ export async function* chatEvents(
     throw new Failure(
       'model_failed',
       next.done
-        ? `${host} sent an empty answer.`
+        ? `${host} sent an empty answer. ${BROKEN_REMEDY}`
         : `${host} answered with ${type.split(';')[0] || 'no content type'}, which is not the chat API: check ${setting}.`,
       { code: 'BadAnswer' },
     );

@@ -6,7 +6,7 @@ import { injectTools, toolHistoryAsText } from '../../completions/tools/tool-pro
 import { apiKeyOf } from '../../config/variables.js';
 import type { Bases } from '../../net/ask/bases.js';
 import { type Accepted, type SendSettings, sendChat } from '../../net/ask/chat.js';
-import { brokenAnswerFailure, streamFailure, type Upstream } from '../../net/ask/failures.js';
+import { BROKEN_REMEDY, brokenAnswerFailure, streamFailure, type Upstream } from '../../net/ask/failures.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { OutboundReply } from '../../net/reply.js';
 import { chatBody } from './body.js';
@@ -99,9 +99,11 @@ export class Answer {
 
   #end(done: boolean): CompletionPart[] {
     const { name, base } = this.#upstream;
-    if (!this.#reader.started) throw new Failure('model_failed', `${base} sent an empty answer.`, { code: 'BadAnswer' });
+    if (!this.#reader.started) throw new Failure('model_failed', `${base} sent an empty answer. ${BROKEN_REMEDY}`, { code: 'BadAnswer' });
     if (!done && !this.#reader.whole)
-      throw new Failure('model_failed', `Model '${name}': ${base} broke off in the middle of its answer.`, { code: 'AnswerTruncated' });
+      throw new Failure('model_failed', `Model '${name}': ${base} broke off in the middle of its answer. ${BROKEN_REMEDY}`, {
+        code: 'AnswerTruncated',
+      });
     this.#over = true;
     if (done) void this.#reply.drain(this.#body);
     else this.#reply.discard();
