@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { Outbound, type OutboundOptions } from '../../../../runtime/net/outbound.js';
+import { Outbound, type OutboundLimits, type OutboundOptions } from '../../../../runtime/net/outbound.js';
 import { faultOf } from '../../../../runtime/net/reply.js';
 import { ChatClient } from '../../../../runtime/providers/compat/open.js';
 import { createCompatApi } from '../../../../runtime/providers/compat-api.js';
@@ -17,6 +17,8 @@ interface Row {
   /** The model's `base_url`. */
   readonly at: () => string;
   readonly options?: () => OutboundOptions;
+  /** Waits that are to end; all others are long. */
+  readonly limits?: Partial<OutboundLimits>;
   /** What the host does once it is asked. */
   readonly scene?: Scene;
   readonly status: 400 | 500 | 503 | 504;
@@ -25,7 +27,7 @@ interface Row {
 
 const CORRECT = 'correct base_url in project\\.yaml';
 const HEL = frames(delta({ content: 'Hel' }));
-const named = (answer: () => Promise<readonly string[]>) => (): OutboundOptions => ({ resolve: answer, connectMs: 200 });
+const named = (answer: () => Promise<readonly string[]>) => (): OutboundOptions => ({ resolve: answer });
 const coded = (code: string) => Object.assign(new Error(code), { code });
 const certificate = selfSigned();
 const expired = selfSigned(['localhost'], -1);
@@ -74,7 +76,7 @@ describe('the host of a model that cannot be reached', () => {
     {
       name: 'the connection does not come about in time',
       at: () => 'http://slow.example.org/v1',
-      options: named(() => new Promise(() => undefined)),
+      options: () => ({ resolve: () => new Promise(() => undefined), connectMs: 200 }),
       status: 503,
       says: new RegExp(`No connection to \\S+ in time\\. Switch its machine on, open the firewall between, or ${CORRECT}\\.$`),
     },
@@ -135,6 +137,7 @@ describe('the host of a model that cannot be reached', () => {
     {
       name: 'it does not answer',
       at: () => host.origin,
+      limits: { headersMs: 200 },
       scene: { silent: true, steps: ['hang'] },
       status: 504,
       says: /did not answer in time\. Try again: it may be loading its model, or answering others\.$/,
@@ -156,6 +159,7 @@ describe('the host of a model that cannot be reached', () => {
     {
       name: 'it falls silent in the middle of its answer',
       at: () => host.origin,
+      limits: { idleMs: 200 },
       scene: { steps: [...HEL, 'hang'] },
       status: 504,
       says: /stopped sending in the middle of its answer\. Try again; /,
@@ -170,11 +174,11 @@ describe('the host of a model that cannot be reached', () => {
     { name: 'it says nothing', at: () => host.origin, scene: { steps: [] }, status: 500, says: /sent an empty answer\. Try again; / },
   ];
 
-  for (const { name, at, options, scene, status, says } of rows)
+  for (const { name, at, options, limits = {}, scene, status, says } of rows)
     it(`${name}: the message says what to do`, async () => {
       const outbound = new Outbound(options?.());
       if (scene) host.script(scene);
-      const client = new ChatClient(outbound, { retry: { attempts: 1 }, limits: { headersMs: 200, idleMs: 200 } });
+      const client = new ChatClient(outbound, { retry: { attempts: 1 }, limits });
       const model = { name: 'm', provider: 'compat_api' as const, model: 'x', base_url: at() };
       const answer = async (): Promise<void> => {
         const { parts } = await createCompatApi(client).open(model, { messages: [{ role: 'user', content: 'a' }] }, AbortSignal.any([]));
