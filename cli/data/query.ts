@@ -25,7 +25,7 @@ export const query: Run = (call) =>
           out.line(out.style('bold', `${score.toFixed(3)}  ${withoutControls(from)}`));
           out.line(`${withoutControls(content.length > SHOWN_CHARS ? `${content.slice(0, SHOWN_CHARS)} ...` : content)}\n`);
         }
-        const found = `${reply.total_results} passages of ${reply.database_used} in ${Math.round(reply.processing_time_ms)} ms`;
+        const found = `${reply.total_results} ${reply.total_results === 1 ? 'passage' : 'passages'} of ${reply.database_used} in ${Math.round(reply.processing_time_ms)} ms`;
         out.line(out.style('dim', reply.results.length === 0 ? 'nothing was found; "quern datasets" shows what is there' : found));
       },
     };

@@ -135,7 +135,7 @@ class Dispatch<Context> implements Application {
     const match = this.#sockets.match(path);
     const route = match?.methods.get('GET');
     visitor?.admit(route ? { access: route.access, tag: 'audio', method: 'POST' } : UNKNOWN);
-    if (!match || !route) throw notFound();
+    if (!match || !route) throw notFound({ method: 'WebSocket', path });
     const given = parseQuery(asked);
     const query = route.query ? coerced<Record<string, unknown>>(route.query, given) : given;
     const request = { params: match.params, query };
@@ -197,8 +197,8 @@ class Dispatch<Context> implements Application {
   ): void {
     // Who has not signed in learns of no path whether it is there.
     visitor?.admit(endpoint ?? UNKNOWN);
-    if (!match) throw notFound();
-    if (!endpoint) throw methodNotAllowed(match.methods);
+    if (!match) throw notFound(call.exchange);
+    if (!endpoint) throw methodNotAllowed(call.exchange, match.methods);
     call.visitor = visitor;
     this.#run(call, endpoint, match.params);
   }

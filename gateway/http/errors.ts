@@ -2,21 +2,30 @@ import { log } from '../../runtime/base/log.js';
 import type { Endpoint, ErrorShape } from '../../schemas/endpoint.js';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 
-/** An endpoint of another method lies at the path. */
-class MethodNotAllowed extends Failure {
-  constructor(readonly allow: string) {
-    super('not_allowed', 'Method Not Allowed');
+/** No endpoint takes the request. `detail` is what FastAPI says of it, which clients compare; the message says more. */
+class Unrouted extends Failure {
+  constructor(
+    kind: 'not_found' | 'not_allowed',
+    readonly detail: string,
+    message: string,
+    readonly allow?: string,
+  ) {
+    super(kind, message);
   }
 }
 
+/** Longest path that is looked at, or shown in a message, in characters. */
+const PATH_LIMIT = 200;
+
 /** Nothing lies at the path. */
-export function notFound(): Failure {
-  return new Failure('not_found', 'Not Found');
+export function notFound({ method, path }: { method: string; path: string }): Failure {
+  return new Unrouted('not_found', 'Not Found', `Nothing answers at ${method} ${path.slice(0, PATH_LIMIT)}; /docs lists every endpoint.`);
 }
 
 /** Another method would be answered at the path. */
-export function methodNotAllowed(methods: ReadonlyMap<string, unknown>): Failure {
-  return new MethodNotAllowed(allowedMethods(methods));
+export function methodNotAllowed({ method, path }: { method: string; path: string }, methods: ReadonlyMap<string, unknown>): Failure {
+  const allow = allowedMethods(methods);
+  return new Unrouted('not_allowed', 'Method Not Allowed', `${path.slice(0, PATH_LIMIT)} takes ${allow}, not ${method}.`, allow);
 }
 
 /** The methods of a path, as headers list them. */
@@ -43,12 +52,9 @@ export function failureHeaders(failure: Failure): string[] {
   const headers = ['Content-Type', 'application/json'];
   if (failure.retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(failure.retryAfterS)));
   if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
-  if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
+  if (failure instanceof Unrouted && failure.allow !== undefined) headers.push('Allow', failure.allow);
   return headers;
 }
-
-/** Longest path that is looked at, in characters. */
-const PATH_LIMIT = 200;
 
 /** In what shape failures are told where no endpoint lies: that of the endpoints beside it, where they have one in common. */
 export class ErrorShapes {
@@ -141,12 +147,14 @@ function messageFor(failure: Failure, shape: ErrorShape): string {
   return words === undefined ? failure.message : failure.message.replace(`Model "${model}" not found`, () => words);
 }
 
+const detailOf = (failure: Failure): string => (failure instanceof Unrouted ? failure.detail : failure.message);
+
 /** The JSON body of a failure. Causes never get into it. */
 export function errorBody(failure: Failure, shape: ErrorShape, requestId: string): Record<string, unknown> {
   const message = messageFor(failure, shape);
   if (shape === 'ollama') return { error: message };
   if (shape === 'anthropic') return { type: 'error', error: { type: anthropicType(failure), message }, request_id: requestId };
-  const house: Record<string, unknown> = { ...failure.fields, detail: failure.message, error: failure.code, message: failure.message };
+  const house: Record<string, unknown> = { ...failure.fields, detail: detailOf(failure), error: failure.code, message: failure.message };
   if (failure.errors) house.errors = failure.errors;
   house.request_id = requestId;
   if (shape === 'house' || shape === 'by-client') return house;
@@ -182,7 +190,7 @@ function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; er
     detail:
       shape === 'universal' && usage !== undefined
         ? { error: failure.code, message: failure.message, context_usage: usage }
-        : failure.message,
+        : detailOf(failure),
     error: { message: messageFor(failure, shape), type, param: isMissing ? 'model' : param, code },
   };
 }

@@ -100,7 +100,7 @@ export function callsTools(title: string, client: () => McpClient): void {
     assert.match(await text('rag_query', { namespace: 'mcp', project: 'p', query: 'a', top_k: 'many' }), /top_k/);
     assert.match(await text('dataset_list', { namespace: 'mcp', project: 'p', include_extra_details: 'perhaps' }), /include_extra_details/);
     assert.match(await text('chat_completions', { namespace: 'mcp', project: 'p', messages: [], session_id: 1 }), /session_id/);
-    assert.match(await text('project_get', { namespace: '..', project: 'p' }), /Not Found/);
+    assert.match(await text('project_get', { namespace: '..', project: 'p' }), /Nothing answers at GET /);
     assert.match(await text('project_get', { namespace: '\ud800', project: 'p' }), /argument "namespace" must be a text/);
     assert.match(await text('project_get', { namespace: 'a'.repeat(20_000), project: 'p' }), /may have 16384 characters together/);
     assert.match(await text('dataset_data_upload', { namespace: 'mcp', project: 'p', dataset: 'docs', file: 'text' }), /object/);

@@ -107,7 +107,7 @@ export const REFUSED: Scenario[] = [
     'TEMPLATE has {{ with .Prompt }}',
   ),
   refused('a built-in model is not deleted', '/api/delete', { model: 'quern-tiny' }, 409, 'comes with this program', 'DELETE'),
-  refused('what is not there', '/api/nothing', {}, 404, '{"error":"Not Found"}'),
-  refused('another method', '/api/chat', undefined, 405, '{"error":"Method Not Allowed"}', 'GET'),
+  refused('what is not there', '/api/nothing', {}, 404, '{"error":"Nothing answers at POST /api/nothing; /docs lists every endpoint."}'),
+  refused('another method', '/api/chat', undefined, 405, '{"error":"/api/chat takes POST, OPTIONS, not GET."}', 'GET'),
   refused('a pull of what no hub has', '/api/pull', { model: 'org/nowhere' }, 404, 'org/nowhere'),
 ];
