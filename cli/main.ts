@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runProgram } from './program.js';
+import { INTERRUPTED, runProgram } from './program.js';
 
 // Whoever reads may have had enough, as `head` has.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -8,3 +8,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 const { stdin, stdout, stderr, env, execPath, execArgv, argv } = process;
 process.exitCode = await runProgram(argv.slice(2), { stdin, stdout, stderr, env, program: [execPath, ...execArgv, argv[1]!] });
+// So that a shell ends the loop or the script that the program ran in.
+if (process.exitCode === INTERRUPTED) process.kill(process.pid, 'SIGINT');

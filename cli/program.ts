@@ -1,4 +1,5 @@
 import { Failure, type FailureKind } from '../schemas/errors.js';
+import { Interrupted } from './interrupt.js';
 import { Output, type Streams, withoutControls } from './output.js';
 import { parseCall, type RawVerb, type Verb } from './verb.js';
 import { VERBS } from './verbs.js';
@@ -24,6 +25,8 @@ const EXIT_CODES: Partial<Record<FailureKind, number>> = {
   busy: 5,
   timed_out: 5,
 };
+/** As shells tell of a program that Ctrl+C ended. */
+export const INTERRUPTED = 130;
 const HELP_FLAGS = ['--help', '-h'];
 
 /** The verb that the first words name, and the arguments behind it. Throws `bad_request` for none. */
@@ -66,6 +69,11 @@ export async function runProgram(given: readonly string[], around: Surroundings)
     outcome.show?.();
     return outcome.isBad === true ? 1 : 0;
   } catch (error) {
+    if (error instanceof Interrupted) {
+      // Behind the progress, or the piece of an answer, that stands in the line.
+      if (around.stderr.isTTY === true) around.stderr.write('\n');
+      return INTERRUPTED;
+    }
     if (!(error instanceof Failure)) throw error;
     const { code, kind, message } = error;
     around.stderr.write(

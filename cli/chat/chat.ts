@@ -33,8 +33,7 @@ function talkOf(call: Call, daemon: DaemonClient, partner: string | ProjectName)
 }
 
 async function answerOnce(call: Call, talk: Talk, question: string): Promise<void> {
-  const control = new AbortController();
   const files = (call.flags.file ?? []) as readonly string[];
   const content = call.words.length > 0 || files.length > 0 ? await contentOf(question, files) : question;
-  await printAnswer(talk, content, { out: call.out, signal: control.signal, isVerbose: call.flags.verbose === true });
+  await printAnswer(talk, content, { out: call.out, isVerbose: call.flags.verbose === true });
 }

@@ -93,7 +93,7 @@ export class Talk {
   }
 
   /** Says something and gives the answer piece by piece, its figures last. An answer that is stopped stays in the talk as far as it came. */
-  async *say(content: Message['content'], signal: AbortSignal): AsyncGenerator<Piece, void, undefined> {
+  async *say(content: Message['content'], signal?: AbortSignal): AsyncGenerator<Piece, void, undefined> {
     const started = performance.now();
     let firstTokenS = 0;
     let answer = '';
@@ -127,7 +127,7 @@ export class Talk {
     yield { kind: 'end', finishReason, figures };
   }
 
-  async *#chunks(signal: AbortSignal): AsyncGenerator<Chunk, void, undefined> {
+  async *#chunks(signal: AbortSignal | undefined): AsyncGenerator<Chunk, void, undefined> {
     const { eventDataOf } = await import('../daemon/client.js');
     const partner = this.#partner;
     const isModel = typeof partner === 'string';
@@ -195,7 +195,7 @@ function showFetches(talk: Talk, out: Output): () => void {
 export async function printAnswer(
   talk: Talk,
   content: Parameters<Talk['say']>[0],
-  { out, signal, isVerbose }: { out: Output; signal: AbortSignal; isVerbose: boolean },
+  { out, signal, isVerbose }: { out: Output; signal?: AbortSignal; isVerbose: boolean },
 ): Promise<void> {
   let isThinking = false;
   let text = '';

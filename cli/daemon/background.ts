@@ -29,7 +29,7 @@ function openLog(options: DaemonOptions): number {
 /** Starts a daemon that outlives this process, and waits until it answers; nothing where the call cannot start one. Throws `unavailable` with what it said where it does not. */
 export async function startBehind(
   call: Pick<Call, 'daemon' | 'daemonArgs' | 'out' | 'program'>,
-  daemon: { isThere(): Promise<boolean> },
+  daemon: { isThere(): Promise<boolean>; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   const { out, program } = call;
   if (program === null) return;
@@ -42,17 +42,18 @@ export async function startBehind(
   closeSync(log);
   child.unref();
   let isGone = false;
+  const wait = (): Promise<void> => sleep(ASK_AGAIN_MS, undefined, { signal: daemon.signal });
   child.once('error', () => (isGone = true));
   child.once('exit', () => (isGone = true));
   out.progress('starting the daemon ...');
-  for (const until = Date.now() + START_MS; Date.now() < until && !isGone; await sleep(ASK_AGAIN_MS)) {
+  for (const until = Date.now() + START_MS; Date.now() < until && !isGone; await wait()) {
     if (!(await daemon.isThere())) continue;
     out.endProgress();
     out.note(`started the daemon (process ${child.pid}); "quern stop" ends it, "quern logs" shows what it says`);
     return;
   }
   // Another command may have started one at the same time, which has the data directory now.
-  for (const until = Date.now() + OTHER_MS; isGone && Date.now() < until; await sleep(ASK_AGAIN_MS))
+  for (const until = Date.now() + OTHER_MS; isGone && Date.now() < until; await wait())
     if (await daemon.isThere()) {
       out.endProgress();
       return;

@@ -3,6 +3,7 @@ import { type DaemonOptions, isLoopback } from '../../gateway/daemon/options.js'
 import { Outbound, type OutboundRequest } from '../../runtime/net/outbound.js';
 import type { OutboundReply } from '../../runtime/net/reply.js';
 import { Failure, type FailureKind, STATUS_OF_KIND } from '../../schemas/errors.js';
+import { interruptible } from '../interrupt.js';
 import type { Call } from '../verb.js';
 import { type Api, baseOf, keyHeaders, trustOf } from './address.js';
 import { startBehind } from './background.js';
@@ -30,7 +31,8 @@ interface Sent {
   /** A body that is no JSON, with its type. */
   readonly body?: string | Uint8Array | Readable;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
+  /** In the place of the client's own. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A daemon that runs says so this soon. */
@@ -76,8 +78,11 @@ export class DaemonClient {
   readonly #outbound: Outbound;
   readonly #bases: Readonly<Record<Api, string>>;
   readonly #headers: Record<string, string>;
+  /** Ends what the daemon is asked, where somebody may want that. */
+  readonly signal: AbortSignal | undefined;
 
-  constructor(options: DaemonOptions) {
+  constructor(options: DaemonOptions, signal?: AbortSignal) {
+    this.signal = signal;
     this.#outbound = new Outbound(trustOf(options));
     this.#bases = { core: baseOf(options, 'core'), runtime: baseOf(options, 'runtime') };
     this.#headers = keyHeaders(options);
@@ -101,7 +106,7 @@ export class DaemonClient {
   }
 
   /** Sends a request and resolves to its reply, whose body is not read yet. Throws what the daemon says for a status above 299. */
-  async reply(path: string, { method, api = 'core', json, body, headers = {}, signal }: Sent = {}): Promise<OutboundReply> {
+  async reply(path: string, { method, api = 'core', json, body, headers = {}, signal = this.signal }: Sent = {}): Promise<OutboundReply> {
     const content = json === undefined ? body : JSON.stringify(json);
     const reply = await this.#outbound
       .request({
@@ -161,17 +166,19 @@ export class DaemonClient {
 
 /**
  * Works with the daemon that a call means. Where none runs on this machine, one is started that outlives the call, unless `starts` is false or the
- * caller gave `--no-start`.
+ * caller gave `--no-start`. Ctrl+C ends what the daemon is asked, and throws `Interrupted`.
  */
 export async function withDaemon<T>(call: Call, work: (daemon: DaemonClient) => Promise<T>, { starts = true } = {}): Promise<T> {
-  const daemon = new DaemonClient(call.daemon);
-  try {
-    const isHere = isLoopback(call.daemon.host);
-    if (starts && isHere && call.flags['no-start'] !== true && !(await daemon.isThere())) await startBehind(call, daemon);
-    return await work(daemon);
-  } finally {
-    await daemon.close();
-  }
+  return interruptible(async (signal) => {
+    const daemon = new DaemonClient(call.daemon, signal);
+    try {
+      const isHere = isLoopback(call.daemon.host);
+      if (starts && isHere && call.flags['no-start'] !== true && !(await daemon.isThere())) await startBehind(call, daemon);
+      return await work(daemon);
+    } finally {
+      await daemon.close();
+    }
+  });
 }
 
 /** A form with fields and a file from the disk, as the body of a request and its headers; the file is read as it is sent. */

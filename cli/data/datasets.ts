@@ -11,6 +11,8 @@ import { withoutControls } from '../output.js';
 import { type Call, type Run, textOf } from '../verb.js';
 
 const LOOK_AGAIN_MS = 300;
+/** Work that was stopped is cancelled in this time, within what Ctrl+C leaves. */
+const CANCEL_MS = 8000;
 /** Changes of a watched folder are taken together when it has been quiet for so long. */
 const QUIET_MS = 1000;
 
@@ -60,7 +62,7 @@ export const addFiles: Run = (call) =>
     if (files.length === 0) throw new Failure('bad_request', `there is no file in ${paths.join(', ')}.`);
     const replies = await upload(call, daemon, dataset, files);
     const added = replies.filter(({ skipped }) => !skipped).length;
-    const task = added > 0 && call.flags['no-process'] !== true ? await work(call, daemon, dataset) : null;
+    const task = added > 0 && call.flags['no-process'] !== true ? await workUnlessStopped(call, daemon, dataset) : null;
     return {
       result: { files: replies, task },
       isBad: task !== null && task.state !== 'SUCCESS',
@@ -71,7 +73,7 @@ export const addFiles: Run = (call) =>
 /** Processes what is new in a dataset, and shows file by file how it ended. */
 export const processDataset: Run = (call) =>
   withDaemon(call, async (daemon) => {
-    const task = await work(call, daemon, call.words[0]!);
+    const task = await workUnlessStopped(call, daemon, call.words[0]!);
     return { result: task, isBad: task.state !== 'SUCCESS' };
   });
 
@@ -95,14 +97,14 @@ export const watchDataset: Run = (call) =>
     call.out.note(`watching ${folder}; Ctrl+C ends it`);
     for (;;) {
       const before = changed.size;
-      await sleep(QUIET_MS);
+      await sleep(QUIET_MS, undefined, { signal: daemon.signal });
       if (changed.size === 0 || changed.size !== before) continue;
       const paths = [...changed];
       changed = new Set();
       const found = (await Promise.all(paths.map((path) => filesBelow(path).catch(() => [])))).flat();
       const files = found.map(({ path }) => ({ path, name: relative(folder, path) }));
       const replies = await upload(call, daemon, dataset, files);
-      if (replies.some(({ skipped }) => !skipped)) await work(call, daemon, dataset);
+      if (replies.some(({ skipped }) => !skipped)) await followWork(call, daemon, await startWork(call, daemon, dataset));
     }
   });
 
@@ -144,13 +146,32 @@ async function upload(call: Call, daemon: DaemonClient, dataset: string, files: 
   return replies;
 }
 
-/** Starts the work on a dataset and follows it to its end. */
-async function work(call: Call, daemon: DaemonClient, dataset: string): Promise<Task> {
+/** Starts the work on a dataset and resolves to the path of its task. */
+async function startWork(call: Call, daemon: DaemonClient, dataset: string): Promise<string> {
   const { namespace, project } = call.project;
   const { task_id: id } = await daemon.ask<ActionReply>(`${datasetsOf(call)}${route`/${dataset}/actions`}`, {
     json: { action_type: 'process' },
   });
-  const at = route`/v1/projects/${namespace}/${project}/tasks/${id!}`;
+  return route`/v1/projects/${namespace}/${project}/tasks/${id!}`;
+}
+
+/** Works on a dataset; where a person stops it, the daemon takes back what it has done. */
+async function workUnlessStopped(call: Call, daemon: DaemonClient, dataset: string): Promise<Task> {
+  const at = await startWork(call, daemon, dataset);
+  try {
+    return await followWork(call, daemon, at);
+  } catch (error) {
+    if (daemon.signal?.aborted) {
+      call.out.endProgress();
+      call.out.note(`stopped; the daemon takes back what was done, and "quern datasets process ${dataset}" begins again`);
+      await daemon.ask(at, { method: 'DELETE', signal: AbortSignal.timeout(CANCEL_MS) });
+    }
+    throw error;
+  }
+}
+
+/** Follows the work on a dataset to its end. */
+async function followWork(call: Call, daemon: DaemonClient, at: string): Promise<Task> {
   for (;;) {
     const task = await daemon.ask<Task>(at);
     const {
@@ -168,7 +189,7 @@ async function work(call: Call, daemon: DaemonClient, dataset: string): Promise<
       showEnd(call, task);
       return task;
     }
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(LOOK_AGAIN_MS, undefined, { signal: daemon.signal });
   }
 }
 

@@ -29,7 +29,8 @@ export interface ShownModel {
 
 /** The model cache as the commands see it: that of a running daemon, or worked on in this process where none runs. */
 export interface ModelCache {
-  download(name: string): AsyncIterable<DownloadEvent>;
+  /** What was interrupted goes on when it is asked for again. */
+  download(name: string, signal?: AbortSignal): AsyncIterable<DownloadEvent>;
   /** Those that clients made of others are known to a running daemon only. */
   list(): Promise<ShownModel[]>;
   /** Resolves to the bytes that became free. */
@@ -137,8 +138,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => 
   const hub = new Hub(outbound);
   const places = { ...modelPlaces(dataDir), hub: hub.cache };
   return {
-    download: async function* (name) {
-      const { signal } = new AbortController();
+    download: async function* (name, signal = new AbortController().signal) {
       const plan = await hub.plan(name, signal);
       const fit = await hub.fit(plan);
       if (!fit.canDownload) throw new Failure('disk_full', fit.message);
@@ -170,18 +170,23 @@ export function pathOf(name: string): string {
 }
 
 function daemonCache(outbound: Outbound, bases: Readonly<Record<Api, string>>, headers: Record<string, string>): ModelCache {
-  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object, api: Api = 'core'): Promise<OutboundReply> => {
+  const ask = async (
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    { body, api = 'core', signal }: { body?: object; api?: Api; signal?: AbortSignal | undefined } = {},
+  ): Promise<OutboundReply> => {
     const base = bases[api];
+    const stop = signal === undefined ? {} : { signal };
     const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
     const limits = { headersMs: LONGEST_MS, totalMs: LONGEST_MS, responseBytes: EVENTS_BYTES };
-    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', method, headers, limits, ...content });
+    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', method, headers, limits, ...content, ...stop });
     if (reply.status !== 200) throw await failureOf(reply, base);
     return reply;
   };
   const json = async (reply: OutboundReply): Promise<unknown> => JSON.parse(await reply.text());
   return {
-    download: async function* (name) {
-      yield* eventsOf(await ask('POST', '/v1/models/download', { model_name: name }));
+    download: async function* (name, signal) {
+      yield* eventsOf(await ask('POST', '/v1/models/download', { body: { model_name: name }, signal }));
     },
     list: async () => {
       const { data } = (await json(await ask('GET', '/v1/models'))) as {
@@ -194,7 +199,7 @@ function daemonCache(outbound: Outbound, bases: Readonly<Record<Api, string>>, h
         sizeBytes: size_bytes,
         source,
       }));
-      const beside = await besideCache(async (api, path) => json(await ask('GET', path, undefined, api)));
+      const beside = await besideCache(async (api, path) => json(await ask('GET', path, { api })));
       return [...beside, ...cached];
     },
     remove: async (name) => {

@@ -1,9 +1,11 @@
+import type { DaemonOptions } from '../../gateway/daemon/options.js';
 import { humanSize } from '../../runtime/base/files.js';
 import { machineOf } from '../../runtime/machine/machine.js';
 import { thisMachine } from '../../runtime/machine/reader.js';
 import { measuredBandwidth, recommendedFor } from '../../runtime/machine/suggestions.js';
 import type { DownloadEvent } from '../../runtime/models/fetch/download.js';
 import { Failure } from '../../schemas/errors.js';
+import { interruptible } from '../interrupt.js';
 import type { Output } from '../output.js';
 import type { Outcome, Run } from '../verb.js';
 import { openModelCache } from './model-cache.js';
@@ -104,11 +106,16 @@ function eventText(event: DownloadEvent): string | null {
 /** Downloads a model, by a running daemon or in this process, and shows how far it is. What was interrupted goes on when run again. */
 export const pull: Run = async ({ words: [name], daemon, out }) => {
   if (name === undefined) return recommend(out);
+  await interruptible((signal) => download(name, daemon, out, signal));
+  return undefined;
+};
+
+async function download(name: string, daemon: DaemonOptions, out: Output, signal: AbortSignal): Promise<void> {
   const cache = await openModelCache(daemon);
   const view = new ProgressView(out);
   let isComplete = false;
   try {
-    for await (const event of cache.download(name)) {
+    for await (const event of cache.download(name, signal)) {
       if (event.event === 'error') throw new Failure('unavailable', event.message);
       isComplete ||= event.event === 'complete';
       out.value(event);
@@ -118,5 +125,4 @@ export const pull: Run = async ({ words: [name], daemon, out }) => {
     await cache.close();
   }
   if (!isComplete) throw new Failure('unavailable', 'the download ended early; run the command again to go on.');
-  return undefined;
-};
+}

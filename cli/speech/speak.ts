@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { Failure } from '../../schemas/errors.js';
 import type { VoiceList } from '../../schemas/generated/universal/speech.js';
 import { withDaemon } from '../daemon/client.js';
+import { Interrupted } from '../interrupt.js';
 import { numberOf, type Run, textOf } from '../verb.js';
 
 const DEFAULT_FILE = 'speech.wav';
@@ -50,16 +51,19 @@ export const voices: Run = (call) =>
     };
   });
 
-/** Writes a file as its bytes come; a file that is not whole is taken away. Resolves to its bytes. */
+/** Writes a file as its bytes come; what was there before stays until the new one is whole. Devices and pipes get the bytes at once. Resolves to their number. */
 async function save(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const { pipeline } = await import('node:stream/promises');
-  const file = createWriteStream(path);
+  const isFile = (await stat(path).catch(() => null))?.isFile() ?? true;
+  const partial = isFile ? `${path}.${process.pid}.part` : path;
+  const file = createWriteStream(partial);
   try {
     await pipeline(chunks, file);
+    if (isFile) await rename(partial, path);
     return file.bytesWritten;
   } catch (cause) {
-    await rm(path, { force: true });
-    if (cause instanceof Failure) throw cause;
+    if (isFile) await rm(partial, { force: true });
+    if (cause instanceof Failure || cause instanceof Interrupted) throw cause;
     throw new Failure('unavailable', `${path} cannot be written: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,13 +1,15 @@
 import { makeBackup } from '../../gateway/daemon/backup/backup.js';
 import { restoreBackup } from '../../gateway/daemon/backup/restore.js';
 import { humanSize } from '../../runtime/base/files.js';
+import { interruptible } from '../interrupt.js';
 import type { Output } from '../output.js';
 import type { Run } from '../verb.js';
 
-/** Shows the file that was worked on last, and how many before. */
-function countProgress(out: Output): (path: string) => void {
+/** Shows the file that was worked on last, and how many before. Throws where the work was stopped, and what was copied goes away. */
+function countProgress(out: Output, signal: AbortSignal): (path: string) => void {
   let count = 0;
   return (path) => {
+    signal.throwIfAborted();
     count += 1;
     out.progress(`${count}  ${path}`);
   };
@@ -15,7 +17,8 @@ function countProgress(out: Output): (path: string) => void {
 
 /** Copies the data directory into a new folder below the one that is named, also while a daemon works on it. */
 export const backup: Run = async ({ words: [target = ''], flags, daemon, out }) => {
-  const made = await makeBackup(daemon.dataDir, target, { withModels: flags.models === true, onFile: countProgress(out) });
+  const withModels = flags.models === true;
+  const made = await interruptible((signal) => makeBackup(daemon.dataDir, target, { withModels, onFile: countProgress(out, signal) }));
   out.endProgress();
   const { path, files, bytes, shared } = made;
   return {
@@ -30,7 +33,7 @@ export const backup: Run = async ({ words: [target = ''], flags, daemon, out }) 
 
 /** Puts a backup in the place of what the data directory holds, which is kept beside it. */
 export const restore: Run = async ({ words: [from = ''], daemon, out }) => {
-  const restored = await restoreBackup(from, daemon.dataDir, countProgress(out));
+  const restored = await interruptible((signal) => restoreBackup(from, daemon.dataDir, countProgress(out, signal)));
   out.endProgress();
   const { files, bytes, aside } = restored;
   return {
