@@ -46,7 +46,11 @@ export function acceptedFormat(accept: string | undefined): AudioFormatName | un
 /** The voices, as `audio/voices` shows them. */
 export async function voiceList(speech: SpeechOut, model: string | undefined): Promise<VoiceList> {
   const voices = await speech.voices(model);
-  return { object: 'list', data: voices.map((voice) => ({ ...voice, preview_url: null })) };
+  return {
+    object: 'list',
+    data: voices.map((voice) => ({ ...voice, preview_url: null })),
+    voices: voices.map(({ id, name }) => ({ id, name })),
+  };
 }
 
 /** Speaks a request's text: bytes of a format as they are made, or events. Throws `bad_request` for a text in which nothing can be said. */

@@ -181,8 +181,10 @@ const rows: Scenario[] = [
     {
       name: `${base.voices}: the voices`,
       path: base.voices,
-      json: ({ object, data }) => {
+      json: ({ object, data, voices }) => {
         assert.equal(object, 'list');
+        assert.deepEqual(voices[0], { id: 'af_heart', name: 'Heart (American Female)' });
+        assert.equal(voices.length, data.length);
         assert.deepEqual(data[0], {
           id: 'af_heart',
           name: 'Heart (American Female)',

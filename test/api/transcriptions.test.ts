@@ -38,7 +38,9 @@ const FORMS: Scenario[] = [
   transcribed('json is the text alone', spoken, { model: 'tiny.en' }, { json: (body) => assert.deepEqual(body, { text: SAID }) }),
   transcribed('whisper- before the name', spoken, { model: 'whisper-tiny.en' }, { contains: [SAID] }),
   transcribed('the repository as the name', spoken, { model: 'Systran/faster-whisper-tiny.en' }, { contains: [SAID] }),
-  transcribed('whisper-1 is the largest that is here', spoken, { model: 'whisper-1' }, { contains: ['Guten Tag.'] }),
+  ...['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe'].map((model) =>
+    transcribed(`${model} is the largest that is here`, spoken, { model }, { contains: ['Guten Tag.'] }),
+  ),
   transcribed(
     'text is plain text',
     spoken,

@@ -90,15 +90,15 @@ export function whisperModel(name: string): WhisperModel | undefined {
 /** A Whisper model on disk: a ggml file, or `model.bin` of a folder with a CTranslate2 model. */
 type FoundWhisper = FoundModel<'ggml' | 'ctranslate2'>;
 
-/** What OpenAI calls its own: whatever is here. */
-const ANY: ReadonlySet<string> = new Set(['whisper-1']);
+/** What OpenAI calls its own: the largest that is here. */
+const OPENAI_MODELS: ReadonlySet<string> = new Set(['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe']);
 
 /**
  * Finds a Whisper model: a name such as `tiny` or `whisper-base.en`, a repository of the hub with a ggml file or a CTranslate2 model, or an absolute
- * path; `whisper-1` is the largest that is here. Never another model in its place. Throws `not_found` that names the pull and lists what is here, `bad_request` for what cannot be a name.
+ * path; those of OpenAI are the largest that is here. Never another model in its place. Throws `not_found` that names the pull and lists what is here, `bad_request` for what cannot be a name.
  */
 async function findWhisper(name: string, places: ModelPlaces): Promise<FoundWhisper> {
-  if (ANY.has(name)) return findWhisper((await whispersHere(places)).at(-1) ?? pullName(whisperModel('base')!), places);
+  if (OPENAI_MODELS.has(name)) return findWhisper((await whispersHere(places)).at(-1) ?? pullName(whisperModel('base')!), places);
   const path = expandHome(name);
   if (isAbsolute(path)) {
     requireOwnPlace(path, [places.folder, places.hub]);
