@@ -16,11 +16,15 @@ const LAST = `[...document.querySelectorAll('article')].at(-1)`;
 const shows = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
 const answered = (text: string): string =>
   `document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false' && ${LAST}?.innerText.includes(${JSON.stringify(text)})`;
+/** Whether screen readers are told a text, beside the page or in the dialog that is open. */
+const told = (text: string, within = '#app'): string =>
+  `document.querySelector(${JSON.stringify(`${within} > [role=status]`)})?.textContent.includes(${JSON.stringify(text)})`;
 const VALUE = `document.querySelector(${JSON.stringify(FIELD)})?.value`;
 /** From now on the page's requests of an address with this part are answered as this expression says, or, where it is undefined, as ever. */
 const answering = (part: string, answer: string): string =>
   `(window.ownFetch ??= window.fetch, window.fetch = (url, options) => (String(url).includes(${JSON.stringify(part)}) ? ${answer} : undefined) ?? ownFetch(url, options), 0)`;
 const REFUSED = `Promise.resolve(new Response('{"detail":"The disk is full."}', { status: 507 }))`;
+const CHOOSE_OTHER = `(document.querySelector('select[aria-label=Model]').value = 'other', document.querySelector('select[aria-label=Model]').dispatchEvent(new Event('change', { bubbles: true })), 0)`;
 const GREETING = 'Hello, who are you?';
 
 describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
@@ -137,6 +141,8 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
       ],
     });
     assert.ok(await browser.value(shows('it costs $5 or $10')));
+    // Screen readers hear the answer without its marks.
+    await browser.until(told('Answer: A heading Some bold text, code, a link and a formula'));
     await stage.inspect('chat-markdown');
   });
 
@@ -247,11 +253,19 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(`document.querySelector('dialog textarea')?.value === 'Answer like a sailor.'`);
     await browser.fill('dialog input[max="2"]', '0.3');
     await stage.inspect('chat-settings');
+    // What fails behind an open dialog is heard in it, and can be put away there.
+    await browser.value(answering('/conversations/', REFUSED));
+    await browser.value(CHOOSE_OTHER);
+    await browser.until(told('The disk is full.', 'dialog[open]'));
+    await browser.until(`(() => {
+      const { x, y } = document.querySelector('dialog[open] .toast button')?.getBoundingClientRect() ?? {};
+      return x && document.elementFromPoint(x + 9, y + 9)?.closest('dialog[open] .toast');
+    })()`);
+    await browser.click('Dismiss', 'dialog[open]');
+    await browser.value(`(window.fetch = ownFetch, 0)`);
     await browser.click('Keep', 'dialog[open]');
     await browser.until(`!document.querySelector('dialog[open]')`);
-    await browser.value(
-      `(document.querySelector('select[aria-label=Model]').value = 'other', document.querySelector('select[aria-label=Model]').dispatchEvent(new Event('change', { bubbles: true })), 0)`,
-    );
+    await browser.value(CHOOSE_OTHER);
     await ask('And the harbour');
     await browser.until(answered('had 3 words'));
     const { model, messages, temperature } = host.seen.at(-1)!.body as {

@@ -6,6 +6,8 @@ const darkSystem = matchMedia('(prefers-color-scheme: dark)');
 
 class ThemeChoice {
   #choice = $state<Theme>((localStorage.getItem(PLACE) as Theme | null) ?? 'system');
+  /** Whether the page is dark now. What takes colours out of the styles reads it, and takes them anew when it changes. */
+  isDark = $state(false);
 
   constructor() {
     this.#apply();
@@ -23,8 +25,8 @@ class ThemeChoice {
   }
 
   #apply(): void {
-    const isDark = this.#choice === 'dark' || (this.#choice === 'system' && darkSystem.matches);
-    document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+    this.isDark = this.#choice === 'dark' || (this.#choice === 'system' && darkSystem.matches);
+    document.documentElement.dataset.theme = this.isDark ? 'dark' : 'light';
   }
 }
 

@@ -1,4 +1,5 @@
 /** Short messages at the edge of the page. Good news goes by itself; a failure stays until it is dismissed. */
+import { announcer } from './announce.svelte';
 import { ApiError, isAbort, sentence } from './api';
 
 export interface Toast {
@@ -29,6 +30,7 @@ class Toasts {
 
   #add(kind: Toast['kind'], text: string): number {
     this.#last += 1;
+    announcer.say(text);
     if (!this.list.some((toast) => toast.text === text)) this.list = [...this.list.slice(-4), { id: this.#last, kind, text }];
     return this.#last;
   }

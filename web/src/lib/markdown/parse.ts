@@ -133,3 +133,13 @@ export function fragmentOf(block: Token): DocumentFragment {
     RETURN_DOM_FRAGMENT: true,
   });
 }
+
+/** The beginning of a text without its marks, as it is read aloud; at most so many letters. */
+export function plainOf(text: string, most: number): string {
+  const plain = blocksOf(text.slice(0, 2 * most))
+    .map((block) => fragmentOf(block).textContent)
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return plain.length > most || text.length > 2 * most ? `${plain.slice(0, most)} ...` : plain;
+}
