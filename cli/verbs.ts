@@ -1,13 +1,13 @@
 import { ALL_OPTIONS, PROJECT_FLAG, type RawVerb, type Verb } from './verb.js';
 
 const MODEL = { value: 'MODEL', short: 'm', meaning: 'the model' } as const;
-const FOLLOW = { short: 'f', meaning: 'go on with what comes' } as const;
-const LINES = { value: 'N', isNumber: true, short: 'n', meaning: 'how many' } as const;
+const FOLLOW = { short: 'f', meaning: 'stay, and print what comes' } as const;
+const LINES = { value: 'N', isNumber: true, short: 'n', meaning: 'how many of the newest to print' } as const;
 const TALKING = {
   system: { value: 'TEXT', meaning: 'what the model is told about its role' },
   file: { value: 'PATH', many: true, meaning: 'a text, picture or sound for the question; may be given several times' },
-  temperature: { value: 'NUMBER', isNumber: true, meaning: 'how freely it answers' },
-  'max-tokens': { value: 'N', isNumber: true, meaning: 'how long an answer may be' },
+  temperature: { value: 'NUMBER', isNumber: true, meaning: 'how freely it answers; at 0 always the likeliest word' },
+  'max-tokens': { value: 'N', isNumber: true, meaning: 'how many tokens an answer may have' },
   verbose: { short: 'v', meaning: 'tokens and times after each answer' },
 } as const;
 
@@ -73,7 +73,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
       ...PROJECT_FLAG,
       database: { value: 'NAME', meaning: 'the database (the first of the project)' },
       strategy: { value: 'NAME', meaning: 'the retrieval strategy' },
-      top: { value: 'N', isNumber: true, meaning: 'how many passages' },
+      top: { value: 'N', isNumber: true, meaning: 'how many passages to show' },
     },
     load: async () => (await import('./data/query.js')).query,
   },
@@ -122,7 +122,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'projects create',
     words: 'NAMESPACE/NAME',
     summary: 'make a project',
-    flags: { template: { value: 'NAME', meaning: 'the template of its settings' } },
+    flags: { template: { value: 'NAME', meaning: 'the template that its settings come from' } },
     load: async () => (await import('./data/projects.js')).createProject,
   },
   {
@@ -191,7 +191,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'datasets add',
     words: 'DATASET FILE ...',
     summary: 'add files, or the files of folders, and process them',
-    flags: { ...PROJECT_FLAG, 'no-process': { meaning: 'only store them' } },
+    flags: { ...PROJECT_FLAG, 'no-process': { meaning: 'store the files without processing them' } },
     load: async () => (await import('./data/datasets.js')).addFiles,
   },
   {
@@ -220,9 +220,9 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     summary: 'what a project did last',
     flags: {
       ...PROJECT_FLAG,
-      server: { meaning: 'of the server instead of a project' },
-      type: { value: 'TYPE', meaning: 'only of this type' },
-      status: { value: 'STATUS', meaning: 'only with this state' },
+      server: { meaning: 'events of the server instead of a project' },
+      type: { value: 'TYPE', meaning: 'only events of this type, such as inference' },
+      status: { value: 'STATUS', meaning: 'only events that are completed, or failed' },
       follow: FOLLOW,
       lines: LINES,
     },
@@ -232,7 +232,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'events show',
     words: 'EVENT',
     summary: 'one event with its steps',
-    flags: { ...PROJECT_FLAG, server: { meaning: 'of the server instead of a project' } },
+    flags: { ...PROJECT_FLAG, server: { meaning: 'an event of the server instead of a project' } },
     load: async () => (await import('./data/events.js')).showEvent,
   },
 
@@ -251,7 +251,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     flags: {
       text: { value: 'COLUMN', meaning: 'the column of texts (text)' },
       label: { value: 'COLUMN', meaning: 'the column of classes (label)' },
-      'base-model': { value: 'MODEL', meaning: 'the encoder below it' },
+      'base-model': { value: 'MODEL', meaning: 'the encoder that turns the texts into vectors' },
     },
     load: async () => (await import('./ml/classify.js')).fitClassifier,
   },
@@ -262,7 +262,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     summary: 'learn from a table what is usual',
     flags: {
       backend: { value: 'NAME', meaning: 'the method (isolation_forest)' },
-      contamination: { value: 'SHARE', isNumber: true, meaning: 'the share of rows that are strange' },
+      contamination: { value: 'SHARE', isNumber: true, meaning: 'the share of rows that are strange (0.1)' },
     },
     load: async () => (await import('./ml/anomaly.js')).fitAnomaly,
   },
@@ -272,7 +272,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     summary: 'say how strange each row of a table is',
     flags: {
       backend: { value: 'NAME', meaning: 'the method (isolation_forest)' },
-      threshold: { value: 'SCORE', isNumber: true, meaning: 'what counts as strange' },
+      threshold: { value: 'SCORE', isNumber: true, meaning: 'a higher score is strange (found by the fit)' },
     },
     load: async () => (await import('./ml/anomaly.js')).scoreAnomaly,
   },
@@ -283,7 +283,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     summary: 'speak a text into a file',
     flags: {
       output: { value: 'FILE', short: 'o', meaning: 'where to (speech.wav); - is standard output' },
-      voice: { value: 'VOICE', meaning: 'who speaks' },
+      voice: { value: 'VOICE', meaning: 'the voice; quern voices lists them' },
       format: { value: 'FORMAT', meaning: 'wav, mp3, opus, aac, flac or pcm (what the name of the file says)' },
       speed: { value: 'NUMBER', isNumber: true, meaning: 'from 0.25 to 4 (1)' },
       model: MODEL,
@@ -297,9 +297,9 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     summary: 'write down what is said in a recording',
     flags: {
       model: MODEL,
-      language: { value: 'CODE', meaning: 'what is spoken, such as en; heard from the recording without it' },
+      language: { value: 'CODE', meaning: 'the language that is spoken, such as en; without it, it is detected' },
       format: { value: 'FORMAT', meaning: 'text, srt or vtt (text)' },
-      translate: { meaning: 'in English, whatever is spoken' },
+      translate: { meaning: 'write it in English, whatever language is spoken' },
     },
     load: async () => (await import('./speech/transcribe.js')).transcribe,
   },
@@ -365,7 +365,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
     name: 'backup',
     words: 'FOLDER',
     summary: 'copy all that Quern keeps into a new folder below FOLDER, while it runs',
-    flags: { models: { meaning: 'also models that lie in the data directory' } },
+    flags: { models: { meaning: 'copy models in the data directory, too' } },
     load: async () => (await import('./system/backup.js')).backup,
   },
   {
