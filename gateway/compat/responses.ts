@@ -146,8 +146,7 @@ class Turn {
   }
 }
 
-async function create(runtime: Runtime, request: Request): Promise<Reply> {
-  const body = request.body as ResponseRequest;
+function refuseUnkept(body: ResponseRequest): void {
   if (body.background)
     throw new Failure('bad_request', 'background is true, and answers are made while their request waits; stream it instead.', {
       code: 'BackgroundUnsupported',
@@ -158,9 +157,24 @@ async function create(runtime: Runtime, request: Request): Promise<Reply> {
       'conversation is given, and conversations are not kept here; name the answer to go on from as previous_response_id.',
       { code: 'ConversationUnsupported' },
     );
+}
+
+async function create(runtime: Runtime, request: Request): Promise<Reply> {
+  const body = request.body as ResponseRequest;
+  refuseUnkept(body);
   const turn = new Turn(runtime, body, request);
   const completion = await turn.open();
   return body.stream ? { events: turn.events(completion) } : { json: await turn.whole(completion) };
+}
+
+/** The tokens that a turn would be asked with: its own, and those of the turns that it goes on from. */
+async function count(runtime: Runtime, { body: given, signal }: Request): Promise<Reply> {
+  const body = given as ResponseRequest;
+  refuseUnkept(body);
+  const { responses, completions } = runtime;
+  const wanted = await responseRequest(body, inputItems(body, responseId(), responses), responses);
+  const { tokens } = await completions.render(wanted, signal);
+  return { json: { object: 'response.input_tokens', input_tokens: tokens.length } };
 }
 
 /** Ends an answer that is being made; one that is complete stays as it is. */
@@ -205,6 +219,17 @@ export const responseEndpoints: Endpoint<Runtime>[] = [
     streams: true,
     bodyLimitBytes: CHAT_BODY_BYTES,
     handler: create,
+  }),
+  endpoint({
+    ...common,
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    id: 'count_response_tokens',
+    summary: 'Count the tokens of a turn',
+    body: 'universal/responses#ResponseRequest',
+    response: 'universal/responses#InputTokens',
+    bodyLimitBytes: CHAT_BODY_BYTES,
+    handler: count,
   }),
   endpoint({
     ...common,

@@ -8,6 +8,7 @@ type Answer = any;
 type Rest = Omit<Scenario, 'name' | 'path' | 'body'>;
 
 const PATH = '/v1/responses';
+const COUNT = '/v1/responses/input_tokens';
 /** Members that are functions are asked when the row's turn comes. */
 const respond = (name: string, input: unknown, more: object | (() => object) = {}, rest: Rest = {}): Scenario => ({
   name,
@@ -77,6 +78,28 @@ const ANSWERS: Scenario[] = [
       },
     },
   ),
+  {
+    name: 'counts what it was asked with',
+    method: 'POST',
+    path: COUNT,
+    body: { model: 'puppet', input: 'hello', instructions: 'Be brief.' },
+    json: (body) => assert.deepEqual(body, { object: 'response.input_tokens', input_tokens: first.usage.input_tokens }),
+  },
+  {
+    name: 'counts the turns before with it',
+    method: 'POST',
+    path: COUNT,
+    body: () => ({ model: 'puppet', input: 'hello', previous_response_id: first.id }),
+    json: (body) => assert.ok(body.input_tokens > first.usage.input_tokens, JSON.stringify(body)),
+  },
+  {
+    name: 'counts no conversation',
+    method: 'POST',
+    path: COUNT,
+    body: { model: 'puppet', input: 'hello', conversation: 'conv_1' },
+    status: 400,
+    contains: ['conversations are not kept here'],
+  },
   { name: 'keeps the answer', path: () => `${PATH}/${first.id}`, json: (body) => assert.deepEqual(body, first) },
   {
     name: 'and what it was asked',

@@ -56,6 +56,7 @@ describe('clients that people already use', { timeout: 60_000 }, () => {
     assert.equal(first.output_text, HELLO);
     const next = await client.responses.create({ model, input: 'stops', previous_response_id: first.id });
     assert.equal(next.output_text, PUPPET_SCRIPTS.stops.answer);
+    assert.equal((await client.responses.inputTokens.count({ model, input: 'hello' })).input_tokens, first.usage?.input_tokens);
     const stream = await client.responses.create({ model, input: 'hello', stream: true });
     assert.equal(await joined(stream, (event) => (event.type === 'response.output_text.delta' ? event.delta : '')), HELLO);
     const run = client.responses.stream({
