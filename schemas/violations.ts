@@ -149,15 +149,24 @@ function typeOf(error: ErrorObject): string {
   return TYPE_OF_TYPE[name ?? ''] ?? 'type';
 }
 
+/** Most characters of a member's name that are repeated. */
+const MAX_NAME_CHARS = 100;
+
 function messageOf(group: readonly ErrorObject[]): string {
   const types = new Set<string>();
   const values = new Set<string>();
   const others = new Set<string>();
+  let unfitName: string | undefined;
   for (const error of group) {
     const params = error.params as Record<string, unknown>;
     if (error.keyword === 'type') for (const type of [params.type].flat()) types.add(String(type).replaceAll(',', ' or '));
     else if (error.keyword === 'const') values.add(JSON.stringify(params.allowedValue));
     else if (error.keyword === 'enum') for (const allowed of params.allowedValues as unknown[]) values.add(JSON.stringify(allowed));
+    else if (error.keyword === 'not') others.add('must be another value');
+    // What is wrong with the name stands beside it.
+    else if (error.keyword === 'propertyNames') continue;
+    else if (error.propertyName !== undefined)
+      unfitName ??= `its member ${JSON.stringify(error.propertyName.slice(0, MAX_NAME_CHARS))} ${error.message}`;
     else if (error.keyword === 'false schema') others.add('must not be given with what else is given');
     else if (error.keyword === 'discriminator') others.add(`needs a known ${JSON.stringify(params.tag)}`);
     else if (isMember(error)) others.add(error.keyword === 'required' ? 'is required' : 'is not a known member');
@@ -165,6 +174,7 @@ function messageOf(group: readonly ErrorObject[]): string {
   }
   // A choice that may be null is one list, whether its schema is an enum with null or a union.
   if (values.size > 0 && types.size === 1 && types.delete('null')) values.add('null');
+  if (unfitName !== undefined) others.add(unfitName);
   const parts = [...others];
   if (values.size > 0) parts.unshift(`${values.size > 1 ? ONE_OF : 'must be '}${[...values].join(', ')}`);
   if (types.size > 0) parts.unshift(`must be ${[...types].join(' or ')}`);

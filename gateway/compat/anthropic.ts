@@ -30,7 +30,8 @@ function urlOf({ type, url, media_type: media, data }: Source, path: string): st
 function partsOf(block: Block, path: string): ContentPart[] {
   switch (block.type) {
     case 'text':
-      return [{ type: 'text', text: block.text ?? '' }];
+      if (block.text === undefined) throw refused(`${path}.text`, 'Field required');
+      return [{ type: 'text', text: block.text }];
     case 'image':
       if (!block.source) throw refused(path, 'an image has a source');
       return [{ type: 'image_url', image_url: { url: urlOf(block.source, path) } }];
@@ -70,6 +71,7 @@ function userMessages(blocks: readonly Block[], path: string): Message[] {
     const at = `${path}.content.${index}`;
     if (block.type !== 'tool_result') {
       if (block.type === 'tool_use') throw refused(at, 'only an assistant calls tools');
+      if (block.type.endsWith('thinking')) throw refused(at, 'only an assistant thinks');
       parts.push(...partsOf(block, at));
       continue;
     }
@@ -77,6 +79,7 @@ function userMessages(blocks: readonly Block[], path: string): Message[] {
     const text = resultText(block.content, at);
     results.push({ role: 'tool', tool_call_id: block.tool_use_id, content: block.is_error ? `Error: ${text}` : text });
   }
+  if (blocks.length === 0) throw refused(`${path}.content`, 'a message of the user has at least one block');
   return parts.length > 0 ? [...results, { role: 'user', content: contentOf(parts, '\n') }] : results;
 }
 
@@ -106,9 +109,33 @@ function toolOf({ type, name, description, input_schema: parameters }: NonNullab
   return { type: 'function', function: { name, ...(description ? { description } : {}), parameters: parameters ?? { type: 'object' } } };
 }
 
-function choiceOf({ type, name }: NonNullable<CountRequest['tool_choice']>): ToolChoice {
+function choiceOf({ type, name }: NonNullable<CountRequest['tool_choice']>, tools: CountRequest['tools']): ToolChoice {
+  if (type !== 'any' && type !== 'tool') return type;
+  if (!tools?.length) throw refused('tool_choice', `type "${type}" has a tool called, and tools has none; add one, or give type "auto"`);
   if (type === 'any') return 'required';
-  return type === 'tool' ? { type: 'function', function: { name: name ?? '' } } : type;
+  if (!name) throw refused('tool_choice.name', 'Field required');
+  return { type: 'function', function: { name } };
+}
+
+/** Throws `invalid` for a call without a result in the turn behind it, and for a result without a call in the turn before: nobody could tell what answers what. */
+function checkResults(messages: readonly WireMessage[]): void {
+  const open = new Map<string, string>();
+  const closeTurn = (): void => {
+    for (const [id, path] of open) throw refused(path, `tool_use ${JSON.stringify(id)} has no tool_result in the message behind it`);
+  };
+  for (const [index, { role, content }] of messages.entries()) {
+    const path = `messages.${index}`;
+    if (role === 'assistant' && messages[index - 1]?.role === 'user') closeTurn();
+    for (const { type, id, tool_use_id: of } of typeof content === 'string' ? [] : content) {
+      if (type === 'tool_use') open.set(id!, path);
+      else if (type === 'tool_result' && role === 'user' && !open.delete(of!))
+        throw refused(
+          path,
+          `tool_result ${JSON.stringify(of)} has no tool_use of this id in the message before it, or is its second result`,
+        );
+    }
+  }
+  closeTurn();
 }
 
 /**
@@ -121,9 +148,6 @@ function goesOn({ messages, thinking, output_config: output }: CountRequest): bo
   const path = `messages.${messages.length - 1}`;
   if (messages.length === 1) throw refused(path, 'there is nothing to answer; begin with a message of the user');
   const blocks: readonly Block[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
-  const call = blocks.find(({ type }) => type === 'tool_use');
-  if (call)
-    throw refused(path, `tool_use ${JSON.stringify(call.id ?? '')} has no result; end with a message of the user that has its tool_result`);
   const text = blocks.map((block) => block.text ?? '').join('');
   if (text === '') return true;
   if (/\s$/.test(text)) throw refused(path, 'final assistant content cannot end with trailing whitespace; cut it off');
@@ -138,17 +162,19 @@ function goesOn({ messages, thinking, output_config: output }: CountRequest): bo
 export function promptOf(body: CountRequest): UniversalRequest {
   const { system, tools, tool_choice: choice, thinking, output_config: output, ...rest } = body;
   refuseOtherAdapters(rest, (rest as Partial<MessagesRequest>).extra_body);
+  const said = body.messages.flatMap(messagesOf);
+  checkResults(body.messages);
   const told = typeof system === 'string' ? system : (system ?? []).map(({ text }) => text).join('\n\n');
   const wanted: UniversalRequest = {
     model: body.model,
-    messages: [...(told === '' ? [] : [{ role: 'system' as const, content: told }]), ...body.messages.flatMap(messagesOf)],
+    messages: [...(told === '' ? [] : [{ role: 'system' as const, content: told }]), ...said],
     options: {},
     autoTruncate: false,
     continue_final_message: goesOn(body),
   };
   if (tools?.length) wanted.tools = tools.map(toolOf);
   if (choice) {
-    wanted.tool_choice = choiceOf(choice);
+    wanted.tool_choice = choiceOf(choice, tools);
     if (choice.disable_parallel_tool_use) wanted.parallel_tool_calls = false;
   }
   if (thinking) wanted.think = thinking.type !== 'disabled';

@@ -20,8 +20,8 @@ const refused = (path: string, why: string): Failure => new Failure('invalid', `
 /** The items of a request, those that it names by their ids among them. Throws `invalid` for what is no item, `not_found` for an id that nobody has. */
 export function inputItems(body: ResponseRequest, response: string, stored: StoredResponses): KeptItem[] {
   const { input } = body;
-  if (input === undefined && !body.previous_response_id)
-    throw new Failure('bad_request', 'input is missing: send a text or a list of items.');
+  if ((input === undefined || input.length === 0) && !body.previous_response_id)
+    throw new Failure('bad_request', `input is ${input ? 'empty' : 'missing'}: send a text or a list of items.`);
   const given: Item[] = typeof input === 'string' ? [{ role: 'user', content: [{ type: 'input_text', text: input }] }] : (input ?? []);
   return given.map((item, index) => {
     if (item.type === 'item_reference' || (item.type === undefined && item.role === undefined && item.id))
@@ -57,15 +57,22 @@ function contentOf(content: Item['content'], path: string): Message['content'] {
   return parts.every(({ type }) => type === 'text') ? parts.map(({ text }) => text).join('\n') : parts;
 }
 
-/** Items as messages: calls belong to the assistant's message before them; what was thought is left out. */
-function messagesOf(items: readonly Item[], place: string): Message[] {
+/** Items behind those of the turns before as messages: calls belong to the assistant's message before them; what was thought is left out. */
+function messagesOf(past: readonly Item[], items: readonly Item[]): Message[] {
   const messages: Message[] = [];
-  for (const [index, item] of items.entries()) {
-    const path = `${place}.${index}`;
+  const called = new Set<string | undefined>();
+  for (const [index, item] of [...past, ...items].entries()) {
+    const path = `input.${index - past.length}`;
     if (item.type === 'reasoning') continue;
     if (item.type === 'function_call_output') {
+      if (!called.has(item.call_id))
+        throw refused(
+          path,
+          `no function_call with call_id ${JSON.stringify(item.call_id)} stands before this output; send it, or previous_response_id`,
+        );
       messages.push({ role: 'tool', tool_call_id: item.call_id ?? '', content: contentOf(item.output, path) });
     } else if (item.type === 'function_call') {
+      called.add(item.call_id);
       const call = {
         id: item.call_id ?? '',
         type: 'function' as const,
@@ -116,10 +123,7 @@ export async function responseRequest(body: ResponseRequest, items: readonly Ite
   const past = turns.flatMap((turn) => [...turn.input, ...turn.output] as Item[]);
   const wanted: UniversalRequest = {
     model: body.model,
-    messages: [
-      ...(body.instructions ? [{ role: 'system' as const, content: body.instructions }] : []),
-      ...messagesOf([...past, ...items], 'input'),
-    ],
+    messages: [...(body.instructions ? [{ role: 'system' as const, content: body.instructions }] : []), ...messagesOf(past, items)],
     options: languageOptions({}, extra),
     form: formFields({}, extra),
     autoTruncate: body.truncation === 'auto',

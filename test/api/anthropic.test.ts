@@ -328,6 +328,9 @@ const refused = (name: string, more: object | string, text: string, status = 400
   json: inShape(type),
 });
 
+const CALLED = [...user('weather'), { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: {} }] }];
+const RESULT = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'sun' };
+
 const REFUSED: Scenario[] = [
   refused(
     'an unknown model in its words',
@@ -342,6 +345,23 @@ const REFUSED: Scenario[] = [
   refused('a wrong type', { max_tokens: 'many' }, 'max_tokens'),
   refused('a block of an unknown type', { messages: user([{ type: 'video' }]) }, 'type'),
   refused('a result without a call', { messages: user([{ type: 'tool_result', content: 'a' }]) }, 'messages.0.content.0.tool_use_id'),
+  refused('a result of no call', { messages: user([RESULT]) }, 'messages.0: tool_result \\"toolu_1\\" has no tool_use of this id'),
+  refused('a second result of a call', { messages: [...CALLED, ...user([RESULT, RESULT])] }, 'or is its second result'),
+  refused('a call without its result', { messages: [...CALLED, ...user('so?')] }, 'messages.1: tool_use \\"toolu_1\\" has no tool_result'),
+  refused(
+    'and one in the middle',
+    { messages: [...CALLED, ...user('so?'), { role: 'assistant', content: 'a' }, ...user([RESULT])] },
+    'messages.1: tool_use \\"toolu_1\\" has no tool_result',
+  ),
+  refused('a text without one', { messages: user([{ type: 'text' }]) }, 'messages.0.content.0.text: Field required'),
+  refused('a message of nothing', { messages: user([]) }, 'messages.0.content: a message of the user has at least one block'),
+  refused('a thought of the user', { messages: user([{ type: 'thinking', thinking: 'a' }]) }, 'only an assistant thinks'),
+  refused(
+    'a call of any tool of none',
+    { tool_choice: { type: 'any' } },
+    'tool_choice: type \\"any\\" has a tool called, and tools has none',
+  ),
+  refused('a call of a tool without a name', { tools: [TOOL], tool_choice: { type: 'tool' } }, 'tool_choice.name: Field required'),
   refused(
     'a result that is a picture',
     { messages: user([{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'image' }] }]) },
@@ -368,7 +388,7 @@ const REFUSED: Scenario[] = [
   refused(
     'a beginning that is a call',
     { messages: begunMessages([{ type: 'tool_use', id: 'toolu_1', name: 'a', input: {} }]) },
-    'tool_use \\"toolu_1\\" has no result',
+    'tool_use \\"toolu_1\\" has no tool_result',
   ),
   refused('a beginning of nothing', { messages: [{ role: 'assistant', content: 'Well' }] }, 'messages.0: there is nothing to answer'),
   refused(

@@ -361,10 +361,15 @@ const refused = (name: string, more: object, text: string, status = 422): Scenar
 const REFUSED: Scenario[] = [
   refused('an unknown model in its words', { model: 'gpt-none' }, 'The model `gpt-none` does not exist', 404),
   refused('no input', { input: undefined }, 'input is missing', 400),
-  refused('an empty input', { input: [] }, 'messages is empty', 400),
+  refused('an empty input', { input: [] }, 'input is empty', 400),
   refused('a role that is none', { input: [{ role: 'robot', content: 'a' }] }, 'role'),
   refused('a message without a role', { input: [{ type: 'message', content: 'a' }] }, 'input.0.role'),
   refused('a call without an id', { input: [{ type: 'function_call', name: 'a' }] }, 'input.0.call_id'),
+  refused(
+    'a result without a call',
+    { input: [{ type: 'function_call_output', call_id: 'c1', output: 'a' }] },
+    'input.0: no function_call with call_id \\"c1\\" stands before this output',
+  ),
   refused('a part of an unknown type', { input: [{ role: 'user', content: [{ type: 'video' }] }] }, 'type'),
   refused("a tool of OpenAI's", { tools: [{ type: 'web_search' }] }, "runs on OpenAI's servers"),
   refused('an answer in the background', { background: true }, 'background is true', 400),

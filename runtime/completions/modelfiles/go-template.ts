@@ -72,8 +72,9 @@ class Translation {
     let isTrimmed = false;
     for (;;) {
       const begin = this.source.indexOf('{{', at);
-      const end = begin < 0 ? -1 : this.source.indexOf('}}', begin);
-      if (end < 0) break;
+      if (begin < 0) break;
+      const end = this.source.indexOf('}}', begin);
+      if (end < 0) throw templateRefusal('a {{ that is not closed');
       const inside = this.source.slice(begin + 2, end);
       const [before, after] = [inside.startsWith('-'), inside.endsWith('-')];
       out += literal(this.source.slice(at, begin), isTrimmed, before);

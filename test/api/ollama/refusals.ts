@@ -106,6 +106,13 @@ export const REFUSED: Scenario[] = [
     400,
     'TEMPLATE has {{ with .Prompt }}',
   ),
+  refused(
+    'a template that breaks off',
+    '/api/generate',
+    { model: 'puppet', prompt: 'a', template: '{{ .Prompt' },
+    400,
+    'TEMPLATE has a {{ that is not closed',
+  ),
   refused('a built-in model is not deleted', '/api/delete', { model: 'quern-tiny' }, 409, 'comes with this program', 'DELETE'),
   refused('what is not there', '/api/nothing', {}, 404, '{"error":"Nothing answers at POST /api/nothing; /docs lists every endpoint."}'),
   refused('another method', '/api/chat', undefined, 405, '{"error":"/api/chat takes POST, OPTIONS, not GET."}', 'GET'),

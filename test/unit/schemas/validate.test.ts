@@ -33,6 +33,19 @@ describe('check', () => {
     );
   });
 
+  it('says of a member whose name does not fit which one it is, and of a value that is left out that another is wanted', () => {
+    const asked = { model: 'm', prompt: 'a', logit_bias: { 5: 1, x: 1, y: 1 } };
+    assert.deepEqual(
+      errorsOf(() => check('universal/texts#TextRequest', asked)).map(({ msg }) => msg),
+      ['its member "x" must match pattern "^[0-9]{1,10}$"'],
+    );
+    const zero = { model: 'm', messages: [{ role: 'user', content: 'a' }], max_tokens: 0 };
+    assert.deepEqual(
+      errorsOf(() => check('universal/chat#CompletionRequest', zero)).map(({ msg, input }) => [msg, input]),
+      [['must be another value', 0]],
+    );
+  });
+
   it('gives list indices as numbers and looks into the branch that fits', () => {
     const errors = errorsOf(() => check('common#Message', { role: 'user', content: [{ type: 'text' }, { type: 'text', text: 4 }] }));
     assert.deepEqual(errors, [{ type: 'string_type', loc: ['body', 'content', 1, 'text'], msg: 'must be string', input: 4 }]);

@@ -38,7 +38,11 @@ export interface HeadFacts {
 
 /** What a graph is that cannot be used. */
 export const wrongGraph = (why: string): Failure =>
-  new Failure('bad_request', `The graph is not that of a language model: ${why}.`, { code: 'WrongModelType' });
+  new Failure(
+    'bad_request',
+    `The graph is not that of a language model: ${why}. Name a model that writes text; encoders are for embeddings and the like.`,
+    { code: 'WrongModelType' },
+  );
 
 /** Whether an input is for what was seen before. */
 export const isPast = (name: string): boolean => GROWING.test(name) || FIXED.test(name);
