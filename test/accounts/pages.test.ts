@@ -44,8 +44,8 @@ describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromi
 
   it('let the admin in, and show people, plans and a picture of sign-ups', async () => {
     await browser.open(`${base}/admin`);
-    await browser.type('#email', ADMIN.email);
-    await browser.type('#password', ADMIN.password);
+    await browser.fill('#email', ADMIN.email);
+    await browser.fill('#password', ADMIN.password);
     await browser.press('Enter');
     await browser.until(`document.querySelectorAll('#panel-users tbody tr').length === 4`);
     assert.match(await browser.value('document.querySelector("svg.chart").getAttribute("aria-label")'), /^4 sign-ups in 30 days/);
@@ -54,7 +54,7 @@ describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromi
   });
 
   it('find a user, and change its plan, role and freedom', async () => {
-    await browser.type('#search', 'ann@');
+    await browser.fill('#search', 'ann@');
     await browser.press('Enter');
     await browser.until(`document.querySelectorAll('#panel-users tbody tr').length === 1`);
     const choose = (label: string, value: string): Promise<void> =>

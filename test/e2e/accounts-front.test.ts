@@ -102,8 +102,8 @@ describe('a daemon with accounts', () => {
     const browser = await Browser.start();
     try {
       await browser.open(`${daemon.core}/admin`);
-      await browser.type('#email', ADMIN.email);
-      await browser.type('#password', ADMIN.password);
+      await browser.fill('#email', ADMIN.email);
+      await browser.fill('#password', ADMIN.password);
       await browser.press('Enter');
       await browser.until(`document.querySelectorAll('#panel-users tbody tr').length === 2`);
       assert.deepEqual(browser.complaints, []);

@@ -7,6 +7,9 @@ import type { Readable, Writable } from 'node:stream';
 /** Where Chromium is; undefined where it is not installed. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
+/** How long a page may take to become what a test waits for, in milliseconds; a busy machine loads a model in it. */
+const PATIENCE_MS = 90_000;
+
 interface Reply {
   readonly id?: number;
   readonly method?: string;
@@ -53,6 +56,8 @@ export class Browser {
       '--use-fake-ui-for-media-stream',
       '--use-fake-device-for-media-stream',
       '--autoplay-policy=no-user-gesture-required',
+      // What fades in has no colour that can be judged until it is there.
+      '--force-prefers-reduced-motion',
       '--remote-debugging-pipe',
     ];
     const child = spawn(CHROMIUM!, [...options, ...more, `--user-data-dir=${profile}`, '--window-size=1200,900', 'about:blank'], {
@@ -64,6 +69,8 @@ export class Browser {
     const { targetId } = targetInfos.find(({ type }) => type === 'page')!;
     browser.#session = ((await browser.#send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string }).sessionId;
     for (const domain of ['Page', 'Runtime', 'Log']) await browser.#send(`${domain}.enable`);
+    // The page tells of what gets the focus only while its window has it; no other window takes that away.
+    await browser.#send('Emulation.setFocusEmulationEnabled', { enabled: true });
     return browser;
   }
 
@@ -87,20 +94,20 @@ export class Browser {
     return result.value;
   }
 
-  /** Waits until an expression is true in the page, at most 20 s. */
+  /** Loads the page again; what the expressions of later calls see is the new page. */
+  async reload(): Promise<void> {
+    await this.value('(window.isLeft = true, location.reload(), 0)');
+    await this.until(`!window.isLeft && document.readyState === 'complete'`);
+  }
+
+  /** Waits until an expression is true in the page. */
   async until(expression: string): Promise<void> {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while (!(await this.value(`Boolean(${expression})`).catch(() => false))) {
       if (Date.now() > deadline)
         throw new Error(`the page never had ${expression}; it shows: ${await this.value('document.body.innerText')}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-  }
-
-  /** Writes text into the field of a selector, as a person does. */
-  async type(selector: string, text: string): Promise<void> {
-    await this.value(`document.querySelector(${JSON.stringify(selector)}).focus()`);
-    await this.#send('Input.insertText', { text });
   }
 
   /** Presses a key, such as `Enter` or `ArrowRight`. */
@@ -119,22 +126,39 @@ export class Browser {
       .filter(([, text]) => text.startsWith(${JSON.stringify(name)}))
       .sort(([, a], [, b]) => a.length - b.length)[0]?.[0]`;
     await this.until(found);
-    await this.value(`${found}.click()`);
+    // Where a link leads to another place of the page, the page hears of that a moment after the address is another one.
+    await this.value(`(async (one) => {
+      const [from, link] = [location.hash, one.closest('a[href^="#"]')];
+      const told = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+      let isFollowed = false;
+      addEventListener('click', (event) => (isFollowed = !event.defaultPrevented && link?.hash !== from), { once: true });
+      one.click();
+      if (link && isFollowed) await told;
+    })(${found})`);
   }
 
-  /** Empties the field of a selector and writes text into it, as a person does. */
+  /** Empties the field of a selector, which is in sight, and writes text into it, as a person does. The field has the focus then. */
   async fill(selector: string, text: string): Promise<void> {
-    await this.until(`document.querySelector(${JSON.stringify(selector)})`);
-    await this.value(`(document.querySelector(${JSON.stringify(selector)}).focus(), document.activeElement.select?.())`);
-    if (text === '') await this.value(`document.execCommand('delete')`);
-    else await this.#send('Input.insertText', { text });
+    const field = `document.querySelector(${JSON.stringify(selector)})`;
+    const write = text === '' ? `execCommand('delete')` : `execCommand('insertText', false, ${JSON.stringify(text)})`;
+    // All in one step: another element may take the focus between two.
+    await this.until(`((one) => {
+      if (!one?.checkVisibility() || one.disabled) return false;
+      one.focus();
+      if (document.activeElement !== one) return false;
+      one.select();
+      document.${write};
+      return true;
+    })(${field})`);
+    await this.until(`${field}?.value === ${JSON.stringify(text)}`);
   }
 
   /** Gives a file field the files at some paths, as its dialog does. */
   async attach(selector: string, ...paths: string[]): Promise<void> {
-    const { root } = (await this.#send('DOM.getDocument')) as { root: { nodeId: number } };
-    const { nodeId } = (await this.#send('DOM.querySelector', { nodeId: root.nodeId, selector })) as { nodeId: number };
-    await this.#send('DOM.setFileInputFiles', { nodeId, files: paths });
+    const field = `document.querySelector(${JSON.stringify(selector)})`;
+    await this.until(field);
+    const { result } = (await this.#send('Runtime.evaluate', { expression: field })) as { result: { objectId: string } };
+    await this.#send('DOM.setFileInputFiles', { objectId: result.objectId, files: paths });
   }
 
   /** Makes the window as large as this, in pixels; up to 500 wide it is a phone's, with touch. */
@@ -142,6 +166,8 @@ export class Browser {
     const mobile = width <= 500;
     await this.#send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile });
     await this.#send('Emulation.setTouchEmulationEnabled', { enabled: mobile });
+    // What watches its own size draws itself anew a frame later.
+    await this.value(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(0))))`);
   }
 
   /** Sends a command of the DevTools protocol that has no method of its own here. */

@@ -41,7 +41,7 @@ describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
     await stage.browser.click('Send', within);
     await stage.browser.until(`/^422/.test(document.querySelector('${within} [role=status]').innerText)`);
     await stage.browser.fill(`${within} input`, 'elsewhere');
-    await stage.browser.value('(location.reload(), 0)');
+    await stage.browser.reload();
     await stage.browser.until(`document.querySelector('${within} textarea')?.value === '{"messages": 1}'`);
     assert.equal(await stage.browser.value(`document.querySelector('${within} input').value`), 'elsewhere');
     await stage.browser.click('Fill in anew', within);

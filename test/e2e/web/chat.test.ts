@@ -100,7 +100,8 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
       JSON.stringify({ version: 'v1', name: 'desk', namespace: 'default', runtime: { models }, mcp }),
     );
     await stage.open('chat');
-    await stage.browser.value(`(localStorage.setItem('quern.project', '{"namespace":"default","name":"desk"}'), location.reload(), 0)`);
+    await stage.browser.value(`(localStorage.setItem('quern.project', '{"namespace":"default","name":"desk"}'), 0)`);
+    await stage.browser.reload();
     await stage.browser.until(`document.querySelector('nav select')?.value === 'desk'`);
   });
   after(() => host.close());
@@ -247,11 +248,23 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(answered('had 4 words'));
     await browser.click('Settings of this conversation');
     await browser.fill('dialog textarea', 'Answer like a sailor.');
+    // It is opened again in the very moment in which it closes.
+    await browser.value(
+      `(new MutationObserver((_, watching) => (watching.disconnect(), document.querySelector('[aria-label="Settings of this conversation"]').click())).observe(document.querySelector('dialog[open]'), { attributeFilter: ['open'] }), 0)`,
+    );
     await browser.press('Escape');
-    await browser.until(`!document.querySelector('dialog[open]')`);
-    await browser.click('Settings of this conversation');
-    await browser.until(`document.querySelector('dialog textarea')?.value === 'Answer like a sailor.'`);
+    await browser.until(`document.querySelector('dialog[open] textarea')?.value === 'Answer like a sailor.'`);
     await browser.fill('dialog input[max="2"]', '0.3');
+    // Another page changes the conversation while its settings are open.
+    const id = (await browser.value<string>('location.hash')).split('/').at(-1)!;
+    await fetch(`${stage.daemon.core}/v1/projects/default/desk/conversations/${id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ title: 'Where is the lighthouse now' }),
+    });
+    await browser.value(`(window.dispatchEvent(new Event('focus')), 0)`);
+    await browser.until(`document.querySelector('.main h1').innerText === 'Where is the lighthouse now'`);
+    assert.equal(await browser.value(`document.querySelector('dialog input[max="2"]').value`), '0.3');
     await stage.inspect('chat-settings');
     // What fails behind an open dialog is heard in it, and can be put away there.
     await browser.value(answering('/conversations/', REFUSED));
@@ -276,7 +289,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     assert.deepEqual([model, temperature], ['n', 0.3]);
     assert.ok(messages.some(({ content }) => content.includes('Answer like a sailor.')));
     await browser.fill(FIELD, 'A thought that is not sent');
-    await browser.value('(location.reload(), 0)');
+    await browser.reload();
     await browser.until(`document.querySelector(${JSON.stringify(FIELD)})?.value === 'A thought that is not sent'`);
     await browser.click('More of Where is the lighthouse');
     await browser.click('Rename', ':popover-open');
@@ -504,7 +517,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(`location.hash === '#/chat' && ${VALUE} === 'Both at once'`);
     await begin('Say it slowly');
     await browser.until(shows('and goes on'));
-    await browser.value('(location.reload(), 0)');
+    await browser.reload();
     await browser.until(`${shows('was cut off')} && ${VALUE} === ''`);
     await browser.value(
       `(document.querySelector('nav select').value = 'quickstart', document.querySelector('nav select').dispatchEvent(new Event('change', { bubbles: true })), 0)`,

@@ -36,6 +36,7 @@ describe('the retrieval lab', { skip: NO_BROWSER }, () => {
     const { browser } = stage;
     await stage.open('lab');
     await browser.fill('[data-question]', 'How long is the guarantee of tyres?');
+    await browser.until(`document.querySelector('form button[type=submit]:enabled')`);
     await browser.press('Enter');
     await browser.until(`document.querySelectorAll('.columns section ol li').length >= 4`);
     assert.match(await browser.value<string>(`document.querySelector('.columns li').innerText`), /guarantee\.md/);

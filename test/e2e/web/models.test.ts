@@ -50,11 +50,14 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
       `document.querySelector('main progress')?.value > 0 && /MB\\/s/.test(document.querySelector('main').innerText)`,
     );
     stage.forgive(404);
+    // It is not over before it is stopped, however long that takes.
+    hub.delayMs = 2_000;
     await stage.inspect('models-pull');
     await stage.browser.click('Stop the download');
     await shows('What came is kept.');
     await stage.open('models');
     await shows('What came is kept.');
+    hub.delayMs = 60;
     await stage.browser.click(`Go on with ${REPOSITORY}`);
     await stage.browser.resize(1440, 900);
     await stage.browser.click('System', 'nav');
