@@ -5,17 +5,15 @@ import { type Accounts, createAccounts } from '../../accounts/accounts.js';
 import { type Mail, mailer } from '../../accounts/mail.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { PASSWORD, Visitor } from '../support/accounts/visitor.js';
+import { until } from '../support/until.js';
 
 const NEW_PASSWORD = 'another horse 8 battery';
 
 /** Waits for a mail that leaves after the answer. */
 async function mailTo(mails: readonly Mail[], to: string, subject: RegExp): Promise<string> {
-  for (let waited = 0; waited < 2000; waited += 10) {
-    const found = mails.findLast((mail) => mail.to === to && subject.test(mail.subject));
-    if (found) return /https?:\/\/\S+/.exec(found.text)![0];
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`no mail to ${to}: ${JSON.stringify(mails)}`);
+  const found = (): Mail | undefined => mails.findLast((mail) => mail.to === to && subject.test(mail.subject));
+  await until(found, `there is a mail to ${to}`);
+  return /https?:\/\/\S+/.exec(found()!.text)![0];
 }
 
 const pathOf = (link: string): string => new URL(link).pathname + new URL(link).search;

@@ -8,6 +8,7 @@ import { type Mail, mailer } from '../../accounts/mail.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { StripeStandIn } from '../support/accounts/stripe-stand-in.js';
 import { member, type Reply, Visitor } from '../support/accounts/visitor.js';
+import { until } from '../support/until.js';
 
 const pathOf = (link: string): string => new URL(link).pathname + new URL(link).search;
 
@@ -27,12 +28,9 @@ describe('sign-in by a mail', () => {
   });
   after(() => accounts?.close());
   const lastTo = async (to: string): Promise<Mail> => {
-    for (let waited = 0; waited < 2000; waited += 10) {
-      const found = mails.findLast((mail) => mail.to === to);
-      if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    throw new Error(`no mail to ${to}`);
+    const found = (): Mail | undefined => mails.findLast((mail) => mail.to === to);
+    await until(found, `there is a mail to ${to}`);
+    return found()!;
   };
   const userOf = async (visitor: Visitor) => (await visitor.get('/api/auth/get-session')).body?.user;
 

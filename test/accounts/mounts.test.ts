@@ -136,7 +136,7 @@ for (const [name, mount] of Object.entries(MOUNTS))
           const socket = connect(Number(port), '127.0.0.1', () =>
             socket.write(Buffer.from(`${head}\r\nHost: localhost\r\nConnection: close\r\n\r\n`, 'latin1')),
           );
-          socket.setTimeout(5000, () => socket.destroy(new Error(`no answer to ${head}`)));
+          socket.setTimeout(60_000, () => socket.destroy(new Error(`no answer to ${head}`)));
           socket.on('data', (chunk) => (text += chunk)).on('error', reject);
           socket.on('data', () => socket.end());
           socket.on('close', () => resolve(text));

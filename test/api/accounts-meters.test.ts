@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Voice } from '../../runtime/voice/voice.js';
 import { type FrontStage, openFrontStage, type Person, personOf } from '../support/accounts/front-stage.js';
 import { Speaker, withVoice } from '../support/accounts/speaker.js';
 import { type Answer, RecordedExchange } from '../support/exchange.js';
+import { until } from '../support/until.js';
 import { namedForm } from '../support/worst-bodies.js';
 
 const PROJECT = { name: 'diary' };
@@ -44,7 +44,7 @@ describe('what the daemon counts for its users', () => {
 
   /** A count is written down beside the answer. */
   async function settled(person: Person, meter: string, before: number): Promise<number> {
-    for (let tries = 0; tries < 100 && (await usedOf(person, meter)) === before; tries++) await sleep(20);
+    await until(async () => (await usedOf(person, meter)) !== before, `${meter} are counted`);
     return usedOf(person, meter);
   }
 
@@ -81,7 +81,7 @@ describe('what the daemon counts for its users', () => {
       body: { ...stream, max_tokens: 2_000, ignore_eos: true },
     });
     stage.universal.request(exchange);
-    for (let tries = 0; tries < 200 && !exchange.written.includes('content'); tries++) await sleep(10);
+    await until(() => exchange.written.includes('content'));
     exchange.leave();
     assert.ok((await settled(bob, 'tokens', used)) > used, 'an answer that breaks off costs what was written');
   });

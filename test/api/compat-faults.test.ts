@@ -7,6 +7,7 @@ import type { Application } from '../../gateway/http/transport.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { compatStage, openedRuntime } from '../support/compat-stage.js';
 import { RecordedExchange } from '../support/exchange.js';
+import { until } from '../support/until.js';
 
 const user = [{ role: 'user', content: 'endless' }];
 /** A stream without an end in each dialect, and what tells its reader that it broke. Each has a model of its own: one that crashes often is held back. */
@@ -30,11 +31,7 @@ const STREAMS: Record<string, { path: string; body: { model: string; [member: st
   },
 };
 
-const until = async (what: () => boolean): Promise<void> => {
-  while (!what()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
-describe('streams of other programs\u2019 APIs', { timeout: 30_000 }, () => {
+describe('streams of other programs\u2019 APIs', () => {
   const stage = compatStage();
   let runtime: Runtime;
   let application: Application;

@@ -5,6 +5,7 @@ import type { Message } from '../../schemas/generated/core/conversations.js';
 import { openedRuntime } from '../support/compat-stage.js';
 import { ConversationStage, conversationData } from '../support/conversation-stage.js';
 import type { RecordedExchange } from '../support/exchange.js';
+import { until } from '../support/until.js';
 
 describe('conversations under faults', () => {
   let stage: ConversationStage;
@@ -46,17 +47,16 @@ describe('conversations under faults', () => {
   it('a client that vanishes leaves what was written', async () => {
     const exchange = await endless();
     exchange.leave();
-    for (let tries = 0; tries < 200 && stage.runtime.conversations.shared.running.size > 0; tries++) await sleep(5);
+    await until(() => stage.runtime.conversations.shared.running.size === 0);
     const message = await last();
     assert.deepEqual([message.status, message.content.startsWith('round step 1.')], ['cut', true]);
   });
 
   it('a growing answer is on disk each second', async () => {
     const exchange = await endless();
-    await sleep(1_300);
-    const growing = stage.runtime.conversations.shared.records.message(id, (await last()).id).message;
-    assert.ok(growing.content.length > 20, growing.content);
-    assert.equal(growing.status, 'cut');
+    const growing = async () => stage.runtime.conversations.shared.records.message(id, (await last()).id).message;
+    await until(async () => (await growing()).content.length > 20, 'more of the answer is on disk');
+    assert.equal((await growing()).status, 'cut');
     await stage.json('conversation_stop', { ids: at() });
     await exchange.done;
   });
@@ -121,7 +121,7 @@ describe('conversations under faults', () => {
     await stage.json('project_create', { body: { name: 'p' }, ids: { namespace: 'ns' } });
     assert.equal((await stage.json('conversations_list')).total, 0);
     const { store } = stage.runtime.conversations.shared.records;
-    for (let tries = 0; tries < 200 && store.conversationMessages.keys({ limit: 1 }).length > 0; tries++) await sleep(10);
+    await until(() => store.conversationMessages.keys({ limit: 1 }).length === 0);
     assert.deepEqual([store.conversationMessages.keys({ limit: 1 }), store.conversationTrash.keys({ limit: 1 })], [[], []]);
   });
 });

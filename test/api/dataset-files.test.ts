@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
@@ -13,6 +12,7 @@ import { formOf } from '../support/dataset-stage.js';
 import { pdf } from '../support/documents.js';
 import type { Answer } from '../support/exchange.js';
 import { send } from '../support/scenario.js';
+import { until } from '../support/until.js';
 
 const P = '/v1/projects/ns/p';
 const TWO_PAGES = Buffer.from(
@@ -64,7 +64,7 @@ describe('the files of a dataset', () => {
     const { task_id: task } = JSON.parse((await post(`${P}/datasets/docs/actions`, { action_type: 'process' })).text) as {
       task_id: string;
     };
-    for (let tries = 0; tries < 400 && !/SUCCESS|FAILURE/.test((await get(`/tasks/${task}`)).text); tries++) await sleep(25);
+    await until(async () => /SUCCESS|FAILURE/.test((await get(`/tasks/${task}`)).text), 'the files are processed');
   });
   after(() => runtime?.close());
 

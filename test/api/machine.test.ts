@@ -4,6 +4,7 @@ import type { ModelFetch } from '../../runtime/models/fetch/model-fetch.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { scenarios } from '../support/scenario.js';
+import { until } from '../support/until.js';
 
 const dataDir = emptyDataDir();
 const models = new Models({ dataDir });
@@ -74,8 +75,7 @@ scenarios<MachineContext>(
         assert.equal(body.unloaded, 1);
         assert.equal(models.loaded().length, 1);
         release();
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        assert.deepEqual(models.loaded(), []);
+        await until(() => models.loaded().length === 0);
       },
     },
   ],

@@ -10,6 +10,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { writeProject } from '../support/dataset-stage.js';
 import { openRetrievalStage, type RetrievalStage } from '../support/retrieval-stage.js';
 import { scenarios, send } from '../support/scenario.js';
+import { until } from '../support/until.js';
 import { FINISH } from '../unit/runtime/chat/scripted-provider.js';
 import { M, RECALL } from './memory-chat/recall.js';
 
@@ -55,13 +56,11 @@ const texts = async (query = ''): Promise<string[]> =>
 /** Asks, and waits until the turn is remembered: that happens behind the answer. */
 async function tell(content: string, more: object = {}, headers: Record<string, string> = {}, project = 'p'): Promise<void> {
   await ask(content, more, headers, project);
-  for (let wait = 0; wait < 200; wait += 1) {
-    // Records can be read a moment before they are on the disk, where recall finds them.
+  // Records can be read a moment before they are on the disk, where recall finds them.
+  await until(async () => {
     const { results } = await stage.call('POST', `/v1/projects/ns/${project}/memory/recall`, { query: content, limit: 50 });
-    if (results.some(({ text }: { text: string }) => text === content)) return;
-    await sleep(20);
-  }
-  assert.fail(`not remembered: ${content}`);
+    return results.some(({ text }: { text: string }) => text === content);
+  }, `it is remembered: ${content}`);
 }
 
 describe('chats with a memory', () => {
@@ -185,8 +184,9 @@ describe('chats with a memory', () => {
     assert.equal(recalled[0].parts.graph, 1);
     // Facts and recall are the work of rules.
     assert.equal(stage.provider.asked.length, calls);
-    await sleep(250);
-    const { events } = await stage.call('GET', `${P}/event_logs?type=memory_consolidation`);
+    const consolidations = async () => (await stage.call('GET', `${P}/event_logs?type=memory_consolidation`)).events;
+    await until(async () => (await consolidations()).length >= 2, 'both consolidations are events');
+    const events = await consolidations();
     assert.equal(events.length, 2);
     const event = await stage.call('GET', `${P}/event_logs/${events[0].event_id}`);
     assert.ok(JSON.stringify(event).includes(`"task_id":"${again.task_id}"`), JSON.stringify(event));

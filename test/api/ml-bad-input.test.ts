@@ -106,7 +106,7 @@ const HEADERS = { 'content-type': 'application/json' };
 const ports = { core: coreEndpoints, universal: universalEndpoints } as const;
 
 for (const [port, list] of Object.entries(ports))
-  describe(`bad input for classical ML on the ${port} port`, { timeout: 300_000 }, () => {
+  describe(`bad input for classical ML on the ${port} port`, () => {
     const endpoints = list.filter(({ path }) => ML.test(path));
     const taking = endpoints.filter(({ body }) => body !== undefined);
     taking.sort((a, b) => Object.keys(VALID).indexOf(a.body!) - Object.keys(VALID).indexOf(b.body!));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversationStage } from '../support/conversation-stage.js';
 import { formOf, hashOf } from '../support/dataset-stage.js';
+import { until } from '../support/until.js';
 
 const FILES = {
   apples: 'Apples are kept in the cellar, at four degrees.',
@@ -26,11 +26,10 @@ describe('test questions of a project', () => {
     for (const [name, text] of Object.entries(FILES))
       await stage.json('dataset_data_upload', { ids: { ...lab, dataset: 'docs' }, ...formOf([['file', `${name}.txt`, text]]) });
     const { task_id: task } = await json('dataset_actions', { action_type: 'process' });
-    for (let tries = 0; tries < 400; tries++) {
-      const { state } = await json('task_get', undefined, { task_id: task });
-      if (/SUCCESS|FAILURE/.test(state)) break;
-      await sleep(20);
-    }
+    await until(
+      async () => /SUCCESS|FAILURE/.test((await json('task_get', undefined, { task_id: task })).state),
+      'the files are processed',
+    );
   });
   after(() => stage?.close());
 

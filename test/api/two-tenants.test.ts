@@ -10,6 +10,7 @@ import type { Endpoint } from '../../schemas/endpoint.js';
 import { ADMIN, type FrontStage, openFrontStage, type Person, personOf } from '../support/accounts/front-stage.js';
 import { Speaker, withVoice } from '../support/accounts/speaker.js';
 import type { Answer } from '../support/exchange.js';
+import { until } from '../support/until.js';
 import { namedBody, namedForm } from '../support/worst-bodies.js';
 
 /** Stands in everything that Ann keeps. */
@@ -60,8 +61,7 @@ async function furnish(ann: Person): Promise<Ids> {
     'content-type': type,
   });
   const task = uploading ?? (await post('core', `${PROJECT}/datasets/papers/actions`, { action_type: 'process' })).task_id;
-  for (let tries = 0; tries < 100 && !/SUCCESS|FAILURE/.test((await ann.ask('core', 'GET', `${PROJECT}/tasks/${task}`)).text); tries++)
-    await sleep(50);
+  await until(async () => /SUCCESS|FAILURE/.test((await ann.ask('core', 'GET', `${PROJECT}/tasks/${task}`)).text), 'the file is processed');
   const said = { messages: [{ role: 'user', content: `Keep ${CANARY}.` }], max_tokens: 3 };
   await post('core', `${PROJECT}/chat/completions`, said, { 'x-session-id': 'anns-session' });
   const { conversation } = await post('core', `${PROJECT}/conversations`, { title: CANARY, settings: { max_tokens: 3 } });
@@ -72,10 +72,10 @@ async function furnish(ann: Person): Promise<Ids> {
   const { question } = await post('core', `${PROJECT}/questions`, { query: CANARY, relevant: [{ file_hash: hash }] });
   const fact = await ann.ask('core', 'POST', `${PROJECT}/memory/add`, { content: `Ann hides ${CANARY}.` });
   let events: { event_id: string }[] = [];
-  for (let tries = 0; tries < 100 && events.length === 0; tries++) {
+  await until(async () => {
     events = json(await ann.ask('core', 'GET', `${PROJECT}/event_logs`)).events;
-    await sleep(20);
-  }
+    return events.length > 0;
+  }, 'there is an event');
   const rows = [[1], [2], [3], [4], [5], [6], [7], [8], [9], [50]];
   await post('universal', '/v1/polars/buffers', { buffer_id: `buffer-${CANARY}`, window_size: 50 });
   await post('universal', '/v1/polars/append', { buffer_id: `buffer-${CANARY}`, data: [{ word: CANARY }] });
@@ -147,7 +147,7 @@ function plain(text: string, ids: Ids): string {
     .reduce((said, id) => said.replaceAll(id, 'ID'), without);
 }
 
-describe('of two people who share a daemon', { timeout: 120_000 }, () => {
+describe('of two people who share a daemon', () => {
   let stage: FrontStage;
   let ann: Person;
   let bob: Person;
@@ -303,7 +303,7 @@ describe('of two people who share a daemon', { timeout: 120_000 }, () => {
   });
 });
 
-describe('of two people who speak with a project that is shared with them', { timeout: 60_000 }, () => {
+describe('of two people who speak with a project that is shared with them', () => {
   let stage: FrontStage;
   let voice: Voice;
   before(async () => {
@@ -331,7 +331,7 @@ describe('of two people who speak with a project that is shared with them', { ti
     await speaker.say('The word of Ann is marmalade.');
     speaker.close();
     const recalled = async (): Promise<string> => (await root.ask('core', 'POST', `${place}/memory/recall`, { query: 'the word' })).text;
-    for (let tries = 0; tries < 200 && !(await recalled()).includes('marmalade'); tries++) await sleep(20);
+    await until(async () => (await recalled()).includes('marmalade'), 'what was said is recalled');
     const asked = { messages: [{ role: 'user', content: 'What is the word of Ann?' }], include_sources: true, max_tokens: 4 };
     const sources = async (person: Person): Promise<string> =>
       JSON.stringify(json(await person.ask('core', 'POST', `${place}/chat/completions`, asked)).sources);

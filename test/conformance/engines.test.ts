@@ -21,6 +21,7 @@ import { Failure } from '../../schemas/errors.js';
 import { coarsePuppetPath, puppetPath, tinyPath } from '../support/models/cache.js';
 import { corruptFiles } from '../support/models/corrupt.js';
 import { PUPPET_SCRIPTS, type PuppetScriptName } from '../support/models/puppet-scripts.js';
+import { until } from '../support/until.js';
 
 const never = new AbortController().signal;
 // One signal serves many requests here.
@@ -52,10 +53,6 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 const answerOf = (name: PuppetScriptName): string => {
   const script: { answer: string; thinking?: string } = PUPPET_SCRIPTS[name];

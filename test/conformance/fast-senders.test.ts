@@ -23,7 +23,7 @@ for (let sent = 0; sent < ${BODY_BYTES}; sent += piece.length) socket.write(piec
 
 for (const name of ['uws', 'node'] as const)
   describe(`a fast sender over ${name}`, () => {
-    it('leaves others their turns, and stops when its body is not read', { timeout: 60_000 }, async () => {
+    it('leaves others their turns, and stops when its body is not read', async () => {
       setLogLevel('error');
       let asked: (exchange: Exchange) => void = () => undefined;
       const application = { request: (exchange: Exchange) => asked(exchange), upgrade: () => ({ status: 404, headers: [], body: '' }) };

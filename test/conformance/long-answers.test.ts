@@ -7,6 +7,7 @@ import { andThen } from '../../gateway/http/streamed-answer.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
+import { until } from '../support/until.js';
 
 const PIECE = Buffer.alloc(256 * 1024, 'q');
 const PIECES = 128;
@@ -66,8 +67,7 @@ for (const [name, kind] of [
     let listener: Listener;
     const url = (path: string): string => `http://127.0.0.1:${listener.port}${kind}${path}`;
     const allEnded = async (count: number): Promise<void> => {
-      const patience = performance.now() + 20_000;
-      while (scene.ended < count && performance.now() < patience) await sleep(5);
+      await until(() => scene.ended >= count, 'the pieces are told to return');
       await sleep(20);
       assert.equal(scene.ended, count, 'how often pieces were told to return');
     };

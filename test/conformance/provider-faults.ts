@@ -5,7 +5,8 @@ import type { Provider } from '../../runtime/providers/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { delta, frames, json, type Scene, ScriptedOpenAI, type Step, say, usage } from '../support/scripted-openai.js';
-import { eventually, NEVER, readAll } from './provider-suite.js';
+import { until } from '../support/until.js';
+import { NEVER, readAll } from './provider-suite.js';
 
 /** A provider that speaks to a scripted host, with limits that a test can wait for. */
 export interface FaultStage {
@@ -206,7 +207,7 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, se
         assert.ok(!failure.message.includes(KEY), 'the key is not repeated');
         assert.equal(parts.map((one) => (one.type === 'text' ? one.text : '')).join(''), fault.text ?? '');
         assert.equal(chats(), fault.requests ?? 1);
-        await eventually('the socket is closed', () => host.active === 0);
+        await until(() => host.active === 0, 'the socket is closed');
       });
 
     for (const [oddity, scene] of Object.entries(ODDITIES))
@@ -216,7 +217,7 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, se
         const { whole } = await readAll((await stage.provider.open(model, request, NEVER)).parts);
         assert.equal(whole.text, 'fine');
         assert.equal(whole.finishReason, 'stop');
-        await eventually('the answer is over', () => host.active === 0);
+        await until(() => host.active === 0, 'the answer is over');
       });
 
     it('asks for a stream with usage, and sends the key in its header only', async () => {
@@ -238,7 +239,7 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, se
       for (let i = 0; i < 5; i++) {
         host.script(say('one'));
         await readAll((await stage.provider.open(model, request, NEVER)).parts);
-        await eventually('no answer is active', () => host.active === 0);
+        await until(() => host.active === 0, 'no answer is active');
       }
       assert.ok(host.opened - before < 5, `${host.opened - before} connections for 5 requests`);
     });
@@ -247,7 +248,7 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, se
       host.script({ silent: true, steps: ['hang'] });
       const controller = new AbortController();
       const opened = stage.provider.open(model, request, controller.signal);
-      await eventually('the request has arrived', () => chats() === 1);
+      await until(() => chats() === 1, 'the request has arrived');
       controller.abort(new Error('gone'));
       await assert.rejects(opened, /gone/);
       assert.equal(await host.seen.at(-1)!.over, false);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { collect, collectChoices } from '../../runtime/completions/collect.js';
 import type { CollectedCompletion, CompletionPart, CompletionRequest } from '../../runtime/completions/contract.js';
 import type { Provider } from '../../runtime/providers/contract.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { until } from '../support/until.js';
 
 /** What a model can be brought to do. `endless` writes until it is stopped. */
 export type Act = 'text' | 'length' | 'stop' | 'reasoning' | 'tool_call' | 'two_calls' | 'endless';
@@ -33,15 +33,6 @@ export interface Stage {
 /** A signal that never aborts. */
 export const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
-
-/** Waits until it is so, at most 10 s; then the case has failed. */
-export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let left = 1000; left > 0; left--) {
-    if (await check()) return;
-    await sleep(10);
-  }
-  assert.fail(`never came true: ${what}`);
-}
 
 /** Reads all parts, and checks what every completion must keep: one finish, last, and sums that add up. */
 export async function readAll(parts: AsyncIterable<CompletionPart>): Promise<{ parts: CompletionPart[]; whole: CollectedCompletion }> {
@@ -121,7 +112,7 @@ export function providerSuite(name: string, open: () => Promise<Stage>): void {
       const { request } = stage.arrange('endless');
       const { parts } = await stage.provider.open(stage.model, { ...request, n: 2 }, NEVER);
       for await (const part of parts) if (part.type === 'text') break;
-      await eventually('nothing is active', async () => (await stage.active()) === 0);
+      await until(async () => (await stage.active()) === 0, 'nothing is active');
     });
     act('length', 'says when the answer was cut at max_tokens', async () => {
       assert.equal((await complete('length')).whole.finishReason, 'length');
@@ -151,14 +142,14 @@ export function providerSuite(name: string, open: () => Promise<Stage>): void {
       await assert.rejects(async () => {
         for await (const _part of completion.parts) if (++seen === 3) controller.abort(reason);
       });
-      await eventually('nothing is active', async () => (await stage.active()) === 0);
+      await until(async () => (await stage.active()) === 0, 'nothing is active');
     });
     act('endless', 'an abort while nobody reads ends the work too', async () => {
       const controller = new AbortController();
       const { request } = stage.arrange('endless');
       const completion = await stage.provider.open(stage.model, request, controller.signal);
       controller.abort();
-      await eventually('nothing is active', async () => (await stage.active()) === 0);
+      await until(async () => (await stage.active()) === 0, 'nothing is active');
       await assert.rejects(async () => {
         for await (const _part of completion.parts);
       });
@@ -167,12 +158,12 @@ export function providerSuite(name: string, open: () => Promise<Stage>): void {
       const { request } = stage.arrange('endless');
       const completion = await stage.provider.open(stage.model, request, NEVER);
       for await (const part of completion.parts) if (part.type === 'text') break;
-      await eventually('nothing is active', async () => (await stage.active()) === 0);
+      await until(async () => (await stage.active()) === 0, 'nothing is active');
     });
     act('text', 'an aborted signal opens nothing', async () => {
       const { request } = stage.arrange('text');
       await assert.rejects(stage.provider.open(stage.model, request, AbortSignal.abort(new Error('too late'))));
-      await eventually('nothing is active', async () => (await stage.active()) === 0);
+      await until(async () => (await stage.active()) === 0, 'nothing is active');
     });
     act('text', 'serves 50 completions at once', async () => {
       const all = Array.from({ length: 50 }, () => complete('text'));

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { speechEndpoints } from '../../gateway/universal/speech.js';
@@ -22,6 +21,7 @@ import { emptyDataDir } from '../support/daemon.js';
 import { toneOf, whole } from '../support/speech/sound.js';
 import { EXPORTS, FRAME_SAMPLES, framesOf, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
 import { hubPiper, installPiper, PIPER_TONE } from '../support/speech/tiny-piper.js';
+import { until } from '../support/until.js';
 
 setLogLevel('error');
 const REPOSITORY = 'models/onnx-community/Kokoro-82M-v1.0-ONNX';
@@ -134,11 +134,7 @@ for (const place of PLACES)
         for await (const _chunk of chunks) control.abort(new DOMException('enough', 'AbortError'));
       });
       for await (const _chunk of (await speech.speak({ ...request, text }, never)).chunks) break;
-      for (let tries = 0; models.loaded().some(({ uses }) => uses > 0) && tries < 200; tries += 1) await sleep(10);
-      assert.deepEqual(
-        models.loaded().map(({ uses }) => uses),
-        models.loaded().map(() => 0),
-      );
+      await until(() => models.loaded().every(({ uses }) => uses === 0), 'no model is in use');
       assert.ok((await whole((await speech.speak(request, never)).chunks)).samples.length > 0);
     });
 

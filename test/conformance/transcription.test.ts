@@ -13,6 +13,7 @@ import { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { writePuppetWhisper } from '../support/speech/puppet-whisper.js';
 import { noise, silence, tone } from '../support/speech/sounds.js';
+import { until } from '../support/until.js';
 
 setLogLevel('error');
 const dataDir = emptyDataDir();
@@ -71,12 +72,7 @@ for (const place of PLACES)
       for await (const segment of transcribing.segments) segments.push(segment);
       return { language: transcribing.language, duration: transcribing.duration, segments };
     };
-    const idle = async (): Promise<void> => {
-      for (let tries = 0; models.loaded().some(({ uses }) => uses > 0); tries += 1) {
-        assert.ok(tries < 500, 'a model is still in use');
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    };
+    const idle = (): Promise<void> => until(() => models.loaded().every(({ uses }) => uses === 0), 'no model is in use');
 
     it('writes down whole audio', async () => {
       const { language, duration, segments } = await heard({});
@@ -153,7 +149,7 @@ for (const place of PLACES)
         let failure: unknown;
         const running = heard({ samples: endless() }).catch((error: unknown) => (failure = error));
         // Between two stretches its death harms nobody.
-        for (let tries = 0; failure === undefined && tries < 50; tries += 1) {
+        for (let tries = 0; failure === undefined && tries < 400; tries += 1) {
           const pid = models.loaded().find(({ name }) => name === 'tiny.en')?.pid;
           if (pid !== undefined) process.kill(pid, 'SIGKILL');
           await new Promise((resolve) => setTimeout(resolve, 150));

@@ -675,6 +675,7 @@ describe('transport uws where connections cannot be looked at before it has them
     socket.write(`POST /echo HTTP/1.1\r\n${body}X:GET /quick/smuggled HTTP/1.1\r\n`);
     await sleep(250);
     if (!socket.closed) socket.write('Host: localhost\r\n\r\n');
+    await eventually(() => text !== '', 'an answer comes');
     await sleep(250);
     socket.destroy();
     assert.match(text, /^HTTP\/1.1 4\d\d /);

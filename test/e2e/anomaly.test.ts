@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 const WAIT_MS = 60_000;
 const ROWS = Array.from({ length: 300 }, (_none, i) => [Math.sin(i * 12.9898) * 2, 10 + Math.cos(i * 78.233), (i * i) % 17]);
@@ -33,11 +34,6 @@ async function ok(url: string, body: object): Promise<Body> {
   const answer = await post(url, body);
   assert.equal(answer.status, 200, JSON.stringify(answer.body).slice(0, 500));
   return answer.body;
-}
-
-/** Waits until something holds. */
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const endMs = Date.now() + WAIT_MS; !(await holds()); await sleep(20)) assert.ok(Date.now() < endMs, `waited in vain until ${what}`);
 }
 
 const shelf = (daemon: DaemonUnderTest): string => join(daemon.dataDir, 'models', 'anomaly');
@@ -190,7 +186,7 @@ print(sum(v['shape'][0] for v in arrays.values()))
       const fitted = await ok(at('fit'), { model: 'far', backend: 'ecod', data: ROWS, description: 'Far away' });
       assert.match(fitted.model, /^far_\d{8}_\d{6}$/);
       assert.deepEqual([fitted.base_name, fitted.overwrite, fitted.model_params.input_dim], ['far', false, 3]);
-      await until('the file is there', () => files(daemon).includes(`${fitted.model}_ecod.pkl`));
+      await until(() => files(daemon).includes(`${fitted.model}_ecod.pkl`), 'the file is there');
       assert.equal(existsSync(shelf(other)), false);
       const ask = { model: 'far-latest', backend: 'ecod', data: PROBE, explain: true };
       const { data, summary, model } = await ok(at('score'), ask);

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 import { secretPlaces } from '../support/secret-places.js';
+import { until } from '../support/until.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
 type Loose = any;
@@ -195,7 +196,7 @@ describe('canaries in every secret field', () => {
       await core('GET', `${P}/datasets/d_${name}/data`);
     }
     for (const key of ['canary-embedder-3', 'canary-query-3', 'canary-qdrant', 'canary-chroma'])
-      assert.ok(echo.asked().includes(key), `${key} was not used`);
+      await until(() => echo.asked().includes(key), `${key} is used`);
   });
 
   it('no endpoint of either API shows one, with a body that is empty, wrong or the project itself', async () => {

@@ -40,7 +40,7 @@ describe('classifiers of a daemon', () => {
   };
   after(() => Promise.all(running.map((daemon) => daemon.end('SIGKILL'))));
 
-  it(`survive ${KILLS} kills during fits and saves: the old or the new one is there, whole`, { timeout: 300_000 }, async () => {
+  it(`survive ${KILLS} kills during fits and saves: the old or the new one is there, whole`, async () => {
     const dataDir = emptyDataDir();
     const folder = join(dataDir, 'models/classifier');
     const texts = [heldOut[0]!.text, heldOut[150]!.text];
@@ -74,7 +74,7 @@ describe('classifiers of a daemon', () => {
     }
   });
 
-  it('end a fit when its client goes, and answer others meanwhile', { timeout: 120_000 }, async () => {
+  it('end a fit when its client goes, and answer others meanwhile', async () => {
     const daemon = await start(emptyDataDir());
     const gone = new AbortController();
     const waiting = [1, 2].map((at) =>
@@ -91,7 +91,7 @@ describe('classifiers of a daemon', () => {
     assert.deepEqual(readdirSync(join(daemon.dataDir, 'models/classifier')), ['small']);
   });
 
-  it('are those of the remote runtime where the core has one', { timeout: 120_000 }, async () => {
+  it('are those of the remote runtime where the core has one', async () => {
     const remote = await start(emptyDataDir());
     const daemon = await start(emptyDataDir(), ['--runtime-url', remote.runtime]);
     const core = `${daemon.core}/v1/ml/classifier`;

@@ -37,7 +37,7 @@ async function joined<Item>(stream: AsyncIterable<Item>, textOf: (item: Item) =>
   return text;
 }
 
-describe('clients that people already use', { timeout: 60_000 }, () => {
+describe('clients that people already use', () => {
   const dataDir = emptyDataDir();
   let daemon: DaemonUnderTest;
   let v1: string;

@@ -11,7 +11,7 @@ import { decidedPuppetPath } from '../support/models/cache.js';
 
 const LIST = '/v1/projects/ns/p/conversations';
 
-describe('conversations of a daemon that is killed', { timeout: 60_000 }, () => {
+describe('conversations of a daemon that is killed', () => {
   const dataDir = emptyDataDir();
   const backups = emptyDataDir();
   let daemon: DaemonUnderTest;

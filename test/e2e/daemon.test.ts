@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 const QUESTION = { messages: [{ role: 'user', content: 'Hello!' }] };
 
@@ -194,12 +195,7 @@ describe('the daemon', () => {
     const pending = chat(daemon, { messages: [{ role: 'user', content: 'Hello!' }], stream: false });
     process.kill(hosts[0]!, 'SIGKILL');
     assert.ok([200, 503].includes((await pending).status));
-    let status = 0;
-    for (let attempt = 0; attempt < 20 && status !== 200; attempt++) {
-      status = (await chat(daemon)).status;
-      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 250));
-    }
-    assert.equal(status, 200);
+    await until(async () => (await chat(daemon)).status === 200, 'it answers again');
     // Asked before the end: afterwards its children have another parent.
     const left = childrenOf(daemon.child.pid!);
     assert.equal(left.length, 1);

@@ -3,12 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 /** Committed number of kills, below what opens the circuit of a host; `KILLS=30` runs the long loop, most of which is waiting. */
 const KILLS = Number(process.env.KILLS ?? 2);
 const SESSIONS = 4;
-/** A new host comes after at most half a minute of back-off. */
-const TURN_LIMIT_MS = 120_000;
 const PROJECT = '/v1/projects/default/quickstart/chat';
 
 interface Message {
@@ -84,11 +83,6 @@ function childrenOf(pid: number): number[] {
     });
 }
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const endMs = Date.now() + TURN_LIMIT_MS;
-  for (; !holds(); await sleep(20)) assert.ok(Date.now() < endMs, `waited too long for ${what}`);
-}
-
 /** Acknowledged turns must be in the history, each once and in order; turns that broke may be there or not. */
 function check(name: string, history: readonly Message[], acknowledged: readonly (readonly [string, string])[]): void {
   let at = 0;
@@ -114,17 +108,17 @@ it(`${SESSIONS} chats keep every acknowledged turn through ${KILLS} kills of the
     let killed = 0;
     for (let round = 0; round < KILLS; round += 1) {
       const before = total();
-      await Promise.race([failed, until(`an answer before kill ${round}`, () => total() > before)]);
+      await Promise.race([failed, until(() => total() > before, `an answer before kill ${round}`)]);
       await sleep(Math.random() * 150);
       // The answer may be one of before the last kill.
-      await Promise.race([failed, until(`a host before kill ${round}`, () => childrenOf(daemon.child.pid!).length > 0)]);
+      await Promise.race([failed, until(() => childrenOf(daemon.child.pid!).length > 0, `a host before kill ${round}`)]);
       for (const host of childrenOf(daemon.child.pid!)) {
         process.kill(host, 'SIGKILL');
         killed += 1;
       }
     }
     const before = total();
-    await Promise.race([failed, until('an answer after the last kill', () => total() > before)]);
+    await Promise.race([failed, until(() => total() > before, 'an answer after the last kill')]);
     stop.abort();
     await failed;
     assert.ok(killed >= KILLS, `${killed} hosts were killed in ${KILLS} rounds`);

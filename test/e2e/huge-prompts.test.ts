@@ -13,7 +13,7 @@ const PROMPTS: Readonly<Record<string, () => string>> = {
   'blanks between two letters': () => `a${' '.repeat(HUGE)}a`,
 };
 
-describe('chats beside a prompt of 15 MB for the same model', { timeout: 240_000 }, () => {
+describe('chats beside a prompt of 15 MB for the same model', () => {
   let daemon: DaemonUnderTest;
   let ended = false;
   let chats: Promise<void>[] = [];

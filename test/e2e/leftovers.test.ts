@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 /** Committed number of kills; `KILLS=100` runs the long loop. */
 const KILLS = Number(process.env.KILLS ?? 6);
@@ -75,7 +76,7 @@ it(`leaves nothing of uploads, of what was made of them and of removals that ${K
         ),
     );
   // Tasks that lost their files end, and a start sweeps beside its first requests.
-  for (let tries = 0; tries < 200 && left().length > 0; tries += 1) await sleep(100);
+  await until(() => left().length === 0).catch(() => undefined);
   await daemon.end();
   assert.deepEqual(left(), []);
 });

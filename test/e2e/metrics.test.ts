@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 /** A line of Prometheus' text format, version 0.0.4. */
 const LINE = /^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="(?:[^"\\]|\\["\\n])*",?)*\})? (?:[\d.e+-]+|NaN|\+Inf))$/;
@@ -35,7 +36,10 @@ describe('/metrics', () => {
     await fetch(`${daemon.core}/no/such/path/${'x'.repeat(99)}`, { headers });
     assert.equal((await fetch(`${daemon.core}/info`)).status, 401);
     // The event of the chat is written a moment later.
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await until(
+      async () => numberAt(await scraped(daemon.core), 'quern_first_token_seconds_count{model="quern-tiny"}') === 2,
+      'the event of the chat is written',
+    );
     for (const base of [daemon.core, daemon.runtime]) {
       const text = await scraped(base);
       for (const line of text.trimEnd().split('\n')) assert.match(line, LINE);

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 /** Files and folders below a folder, itself included, that somebody else may read, write or enter. */
 function open(path: string): string[] {
@@ -11,7 +12,7 @@ function open(path: string): string[] {
   return stats.isDirectory() ? [...own, ...readdirSync(path).flatMap((name) => open(join(path, name)))] : own;
 }
 
-it('lets only its owner at the data directory, whatever the rights were before', { timeout: 120_000 }, async (test) => {
+it('lets only its owner at the data directory, whatever the rights were before', async (test) => {
   const dataDir = emptyDataDir();
   const old = join(dataDir, 'projects', 'default', 'old');
   mkdirSync(join(old, 'lf_data', 'datasets', 'd', 'raw'), { recursive: true, mode: 0o755 });
@@ -31,14 +32,13 @@ it('lets only its owner at the data directory, whatever the rights were before',
     body: JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], max_tokens: 2 }),
   });
   assert.equal(asked.ok, true);
-  for (let tries = 0; tries < 100 && open(dataDir).length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.deepEqual(open(dataDir), []);
+  await until(() => open(dataDir).length === 0);
   assert.equal(lstatSync(script).mode & 0o777, 0o700, 'its owner may still run it');
   await daemon.end();
   assert.deepEqual(open(dataDir), []);
 });
 
-it('says in a sentence that a folder is in the place of its state file', { timeout: 60_000 }, async () => {
+it('says in a sentence that a folder is in the place of its state file', async () => {
   const dataDir = emptyDataDir();
   mkdirSync(join(dataDir, 'state', 'data.mdb'), { recursive: true });
   const { code, output } = await runToEnd(['start', '--port', '0', '--runtime-port', '0', '--data-dir', dataDir]);

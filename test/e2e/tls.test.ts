@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { selfSigned } from '../support/certificate.js';
 import { type DaemonUnderTest, emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 const NAME = 'quern.example';
 
@@ -106,14 +106,14 @@ describe('a daemon with a certificate', () => {
   it('takes a new certificate at SIGHUP, and keeps the old one where that is wrong', async () => {
     writeFileSync(files.key, second.key);
     daemon.child.kill('SIGHUP');
-    for (let tries = 0; !daemon.output().includes('the certificate in use stays') && tries < 100; tries++) await sleep(20);
+    await until(() => daemon.output().includes('the certificate in use stays'));
     assert.match(daemon.output(), /the certificate in use stays.*does not belong/);
     assert.doesNotMatch(daemon.output(), /\n\s+at /);
     assert.equal((await ask(daemon.core, '/health', first.cert)).status, 200);
     assert.equal((await ask(daemon.core, '/health', first.cert, undefined, 'new.example')).status, 403);
     place(second);
     daemon.child.kill('SIGHUP');
-    for (let tries = 0; !daemon.output().includes('were read again') && tries < 100; tries++) await sleep(20);
+    await until(() => daemon.output().includes('were read again'));
     assert.equal((await ask(daemon.core, '/health', second.cert)).status, 200);
     assert.equal((await ask(daemon.core, '/health', second.cert, undefined, 'new.example')).status, 200);
     await assert.rejects(ask(daemon.core, '/health', first.cert), /self-signed/);

@@ -10,6 +10,7 @@ import { isKept } from '../../gateway/daemon/backup/manifest.js';
 import { writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { type DaemonUnderTest, emptyDataDir, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { until } from '../support/until.js';
 
 const CHAT = '/v1/projects/default/quickstart/chat/completions';
 
@@ -20,10 +21,6 @@ function ask(url: string): Promise<number | string> {
       .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'failed'))
       .end();
   });
-}
-
-async function until(condition: () => boolean, limitMs = 20_000): Promise<void> {
-  for (const end = Date.now() + limitMs; !condition(); await sleep(5)) if (Date.now() > end) throw new Error('it did not happen in time');
 }
 
 describe('a daemon that hands over', () => {

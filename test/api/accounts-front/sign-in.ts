@@ -8,6 +8,7 @@ import { universalEndpoints } from '../../../gateway/universal/index.js';
 import { OPERATOR_KEY, Person, personOf } from '../../support/accounts/front-stage.js';
 import { ann, json, nobody, root, stage } from '../../support/accounts/people.js';
 import type { Answer } from '../../support/exchange.js';
+import { until } from '../../support/until.js';
 /** Who must sign in, by what, and how long it holds. */
 export function signsIn(): void {
   it('want a sign-in of every endpoint but those that say so', async () => {
@@ -60,7 +61,7 @@ export function signsIn(): void {
     await sleep(30);
     assert.deepEqual(told, []);
     isStill = false;
-    for (let tries = 0; tries < 100 && told.length === 0; tries++) await sleep(5);
+    await until(() => told.length > 0);
     listener.closed(1008);
     assert.equal(told[0], '1008 signed out');
     let sent = 0;
@@ -98,15 +99,13 @@ export function signsIn(): void {
       const header = (name: string): string => headers[name] ?? '';
       const listener = (await stage.universal.upgrade({ path: '/v1/audio/chat', query: '', remoteAddress: '', header })) as SocketListener;
       const told: string[] = [];
-      const tick = async (): Promise<void> => {
-        mock.timers.tick(5_000);
-        await sleep(50);
-      };
       listener.open({ send: () => true, bufferedBytes: 0, close: (code, reason) => told.push(`${code} ${reason}`) });
-      await tick();
+      mock.timers.tick(5_000);
+      await sleep(50);
       assert.deepEqual(told, []);
       await become('user');
-      await tick();
+      mock.timers.tick(5_000);
+      await until(() => told.length > 0);
       assert.deepEqual(told, ['1008 signed out']);
       listener.closed(1008);
     } finally {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_RESULT_CHARS } from '../../../gateway/mcp/tools.js';
 import { lasting, stage, TOOLS } from '../../support/mcp/server-stage.js';
 import type { McpClient } from '../../support/mcp-clients.js';
 import { send } from '../../support/scenario.js';
+import { until } from '../../support/until.js';
 import { FINISH } from '../../unit/runtime/chat/scripted-provider.js';
 
 /** A client that lists the tools and calls them. */
@@ -129,7 +129,7 @@ export function callsTools(title: string, client: () => McpClient): void {
     await isOpen;
     controller.abort();
     await refused;
-    for (let tries = 0; tries < 1_000 && stage.provider.left === left; tries += 1) await sleep(20);
+    await until(() => stage.provider.left > left);
     assert.equal(stage.provider.left, left + 1);
   });
 

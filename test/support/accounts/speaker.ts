@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketListener } from '../../../gateway/http/transport.js';
 import { Voice } from '../../../runtime/voice/voice.js';
+import { until } from '../until.js';
 import { LOUDNESS_EARS, ScriptedSpeech } from '../voice/scripted-speech.js';
 import type { FrontStage, Person } from './front-stage.js';
 
@@ -42,8 +42,7 @@ export class Speaker {
     this.#listener.message(JSON.stringify({ type: 'text', text }));
     const states = (): (string | undefined)[] =>
       this.messages.slice(before).flatMap(({ type, state }) => (type === 'status' ? [state] : []));
-    for (let tries = 0; tries < 500 && !(states().includes('processing') && states().at(-1) === 'idle'); tries++) await sleep(20);
-    if (states().at(-1) !== 'idle') throw new Error(`no end of the answer: ${JSON.stringify(this.messages)}`);
+    await until(() => states().includes('processing') && states().at(-1) === 'idle', 'the answer has ended');
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { frameOf } from './scripted-speech.js';
 
 /** Milliseconds of one message of sound. */
 const FRAME_MS = 20;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** What came over the socket, and when, in milliseconds of `performance.now`. */
 interface Received {

@@ -18,6 +18,7 @@ import { puppetPath } from '../../../support/models/cache.js';
 import { TestPeer } from '../../../support/speech/peer.js';
 import { writePuppetWhisper } from '../../../support/speech/puppet-whisper.js';
 import { silence, tone, wavOf } from '../../../support/speech/sounds.js';
+import { until } from '../../../support/until.js';
 
 setLogLevel('error');
 const dataDir = mkdtempSync(join(tmpdir(), 'quern-sockets-'));
@@ -104,10 +105,7 @@ describe('transcriptions over a WebSocket', () => {
     const peer = writing();
     peer.say(pcm(tone(5)));
     peer.leave();
-    for (let tries = 0; models.loaded().some(({ type, uses }) => type === 'speech' && uses > 0); tries += 1) {
-      assert.ok(tries < 500, 'the model is still in use');
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => !models.loaded().some(({ type, uses }) => type === 'speech' && uses > 0), 'the model is not in use');
   });
 });
 

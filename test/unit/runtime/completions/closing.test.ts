@@ -7,6 +7,7 @@ import { WholeAnswer } from '../../../../runtime/completions/output.js';
 import { SchemaChecker } from '../../../../runtime/completions/schema/check.js';
 import { SchemaDocument } from '../../../../runtime/completions/schema/document.js';
 import { WorkLimit } from '../../../../runtime/completions/work-limit.js';
+import { processorMs } from '../../../support/processor-time.js';
 
 function grammarOf(schema: unknown): string {
   const rules = new GrammarRules();
@@ -108,10 +109,11 @@ describe('texts that are closed by their grammar', () => {
 
   it('are followed in time that grows with their length', () => {
     const closing = new Closing(grammarOf({ type: 'array', items: { type: 'object', additionalProperties: { type: 'string' } } }));
-    const start = performance.now();
-    closing.push(`[${'{"key": "some words and more of them"}, '.repeat(5_000)}`);
-    assert.equal(closing.text, '{}]');
-    assert.ok(performance.now() - start < 10_000);
+    const ms = processorMs(() => {
+      closing.push(`[${'{"key": "some words and more of them"}, '.repeat(5_000)}`);
+      assert.equal(closing.text, '{}]');
+    });
+    assert.ok(ms < 10_000, `${ms} ms`);
     const doubling = {
       $defs: {
         n: { anyOf: ['b', 'c'].map((one) => ({ properties: { a: { $ref: '#/$defs/n' }, [one]: { const: 1 } }, required: ['a', one] })) },

@@ -7,6 +7,7 @@ import { openChoices } from '../../../../runtime/completions/opened-completion.j
 import type { StateUse, UniversalRequest } from '../../../../runtime/completions/request.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { ScriptedModel } from '../../../support/scripted-model.js';
+import { until } from '../../../support/until.js';
 import { FINISH, ScriptedProvider, type Step } from '../chat/scripted-provider.js';
 
 const never = new AbortController().signal;
@@ -177,7 +178,6 @@ describe('choices of the runtime', () => {
       for await (const _part of completion.parts) if (++seen === 20) abort.abort();
     });
     assert.equal(scripted.released, 8);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.equal(scripted.running, 0);
+    await until(() => scripted.running === 0);
   });
 });

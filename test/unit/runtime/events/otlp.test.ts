@@ -200,7 +200,7 @@ describe('traces of events', () => {
     await events.close();
     const start = performance.now();
     await gone.close();
-    assert.ok(performance.now() - start < 4_000);
+    assert.ok(performance.now() - start < 30_000);
   });
 });
 

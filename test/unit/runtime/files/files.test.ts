@@ -1,12 +1,11 @@
-import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { PageImages } from '../../../../runtime/documents/parsing/page-images.js';
 import { Files } from '../../../../runtime/files/files.js';
+import { until } from '../../../support/until.js';
 
 const root = await mkdtemp(join(tmpdir(), 'quern-files-'));
 after(() => rm(root, { recursive: true, force: true }));
@@ -17,8 +16,7 @@ describe('uploaded files', () => {
     await mkdir(join(folder, 'file_1'), { recursive: true });
     await writeFile(join(folder, 'file_1/content'), 'of an earlier process');
     const files = new Files({ folder, pageImages: new PageImages(), limits: { sweepMs: 5 } });
-    for (let tries = 0; tries < 1000 && existsSync(folder); tries += 1) await wait(5);
-    assert.equal(existsSync(folder), false);
+    await until(() => !existsSync(folder));
     await files.close();
   });
 });

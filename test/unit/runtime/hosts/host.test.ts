@@ -6,6 +6,7 @@ import { CircuitBreaker } from '../../../../runtime/hosts/circuit-breaker.js';
 import { Host } from '../../../../runtime/hosts/host.js';
 import { Supervisor } from '../../../../runtime/hosts/supervisor.js';
 import { Failure } from '../../../../schemas/errors.js';
+import { until } from '../../../support/until.js';
 
 const ENGINE = new URL('../../../support/hosts/echo-engine.js', import.meta.url);
 const never = new AbortController().signal;
@@ -17,10 +18,6 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 function makeHost(more: { pingIntervalMs?: number; engine?: URL } = {}) {
   const events: unknown[] = [];

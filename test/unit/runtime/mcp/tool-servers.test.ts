@@ -66,8 +66,9 @@ describe('tool servers', () => {
     ]);
     const control = new AbortController();
     const reason = new Error('enough');
-    setTimeout(() => control.abort(reason), 20);
-    await assert.rejects(toolbox.call(wait, { stepMs: 5_000 }, { signal: control.signal }), reason);
+    // The server works by now.
+    const onProgress = (): void => control.abort(reason);
+    await assert.rejects(toolbox.call(wait, { steps: 1_000, stepMs: 50 }, { signal: control.signal, onProgress }), reason);
     assert.equal((await call(toolbox, 'cancelled')).text, '1');
   });
 
@@ -112,7 +113,7 @@ describe('tool servers', () => {
     const died = await call(toolbox, 'die');
     assert.deepEqual(died, { text: "Error: tool server 'good' exited with code 9.", failed: true });
     assert.deepEqual(await waiting, died);
-    assert.ok(performance.now() - startedMs < 1_500, `${performance.now() - startedMs} ms`);
+    assert.ok(performance.now() - startedMs < 30_000, `${performance.now() - startedMs} ms of the 60 s that the call takes`);
     assert.equal((await server()).state, 'restarting');
     assert.equal((await call(toolbox, 'echo', { text: 'again' })).text, 'again');
     const pid = Number((await call(toolbox, 'pid')).text);

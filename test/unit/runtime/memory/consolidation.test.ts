@@ -11,6 +11,7 @@ import type { MemoryRecord, MemoryStore, NewMemory } from '../../../../runtime/m
 import { exportLines, importLines } from '../../../../runtime/memory/transfer.js';
 import type { TaskItem } from '../../../../runtime/tasks/contract.js';
 import { EVERYTHING, factsOf, type MemoryStage, openOwnStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
+import { until } from '../../../support/until.js';
 
 setLogLevel('error');
 const never = new AbortController().signal;
@@ -142,7 +143,7 @@ test('a store is consolidated by itself when enough records wait', async (t) => 
   await sleep(1300);
   assert.deepEqual(await factsOf(store), []);
   await add(store, ['My dog is called Rex.']);
-  for (let wait = 0; wait < 50 && (await factsOf(store)).length < 2; wait += 1) await sleep(100);
+  await until(async () => (await factsOf(store)).length >= 2, 'the records are consolidated');
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex']);
 });
 

@@ -6,6 +6,7 @@ import { after, describe, it } from 'node:test';
 import { intervalMs } from '../../../../runtime/store/backups.js';
 import { openStore } from '../../../../runtime/store/store.js';
 import { run } from '../../../support/run.js';
+import { until } from '../../../support/until.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-backups-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -18,17 +19,12 @@ const copies = (dir: string): string[] => {
   }
 };
 
-async function until(done: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 400 && !done(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 25));
-  return done();
-}
-
 describe('backups of the state store', () => {
   it('are made soon after the start, and again only when they are due', async () => {
     const dir = join(root, 'soon');
     const store = await openStore(dir, { backupAfterMs: 50 });
     await store.write((batch) => batch.put('meta', 'one', 1));
-    assert.ok(await until(() => copies(dir).some((name) => !name.endsWith('.part'))));
+    await until(() => copies(dir).some((name) => !name.endsWith('.part')));
     await store.write((batch) => batch.put('meta', 'two', 2));
     await new Promise((resolve) => setTimeout(resolve, 400));
     assert.equal(copies(dir).length, 1);
@@ -51,7 +47,7 @@ describe('backups of the state store', () => {
     await store.write((batch) => batch.put('meta', 'one', 1));
     const then = Date.now() / 1000 - 11 * 60;
     utimesSync(folder, then, then);
-    assert.ok(await until(() => copies(dir).filter((name) => !name.endsWith('.part')).length === 2));
+    await until(() => copies(dir).filter((name) => !name.endsWith('.part')).length === 2);
     await store.close();
   });
 

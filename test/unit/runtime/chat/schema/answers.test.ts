@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { jsonIn, withDefaults } from '../../../../../runtime/chat/schema/structured.js';
+import { processorMs } from '../../../../support/processor-time.js';
 
 describe('answers by a schema', () => {
   const FOUND: [text: string, value: unknown][] = [
@@ -17,9 +18,10 @@ describe('answers by a schema', () => {
     it(`are not found in ${JSON.stringify(text)}`, () => assert.equal(jsonIn(text), undefined));
 
   it('are looked for in linear time', () => {
-    const start = performance.now();
-    for (const text of ['{'.repeat(500_000), '```'.repeat(200_000), '[}'.repeat(300_000)]) assert.equal(jsonIn(text), undefined);
-    assert.ok(performance.now() - start < 1_000);
+    const ms = processorMs(() => {
+      for (const text of ['{'.repeat(500_000), '```'.repeat(200_000), '[}'.repeat(300_000)]) assert.equal(jsonIn(text), undefined);
+    });
+    assert.ok(ms < 1_000, `${ms} ms`);
   });
 
   it('get the defaults of what they lack, in the order of the schema', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeColumns } from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/loader.js';
 import { RETRY_SAMPLES } from '../../../../../runtime/ml/streams/cold-start.js';
@@ -10,6 +9,7 @@ import { type Batch, openStore, type Store } from '../../../../../runtime/store/
 import { Failure } from '../../../../../schemas/errors.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
+import { until } from '../../../../support/until.js';
 
 const SETTINGS = { ...STREAM_SETTINGS, minSamples: 20, retrainInterval: 20 };
 const samples = (from: number, count: number): { a: number }[] => Array.from({ length: count }, (_, at) => ({ a: Math.sin(from + at) }));
@@ -19,10 +19,6 @@ const refused = (): never => {
 const full = (): never => {
   throw new Failure('disk_full', 'The disk is full.');
 };
-
-async function until(there: () => boolean | Promise<boolean>): Promise<void> {
-  for (const start = performance.now(); !(await there()); await sleep(5)) assert.ok(performance.now() - start < 120_000, 'it did not come');
-}
 
 describe('trainings of streams that fail', () => {
   let folder: string;

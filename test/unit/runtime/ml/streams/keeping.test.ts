@@ -8,14 +8,10 @@ import { type Batch, type DetectorRecord, openStore, type Store } from '../../..
 import type { Failure } from '../../../../../schemas/errors.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
+import { until } from '../../../../support/until.js';
 
 const SETTINGS = { ...STREAM_SETTINGS, minSamples: 50, retrainInterval: 20, windowSize: 200 };
 const samples = (from: number, count: number): { a: number }[] => Array.from({ length: count }, (_, at) => ({ a: Math.sin(from + at) }));
-
-/** Waits for what comes soon where a core is free; a training in the background waits for one. */
-async function until(there: () => boolean | Promise<boolean>): Promise<void> {
-  for (const start = performance.now(); !(await there()); await sleep(5)) assert.ok(performance.now() - start < 120_000, 'it did not come');
-}
 
 describe('models of streams on the disk', () => {
   let folder: string;

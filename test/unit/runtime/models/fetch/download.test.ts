@@ -6,6 +6,7 @@ import type { DownloadEvent } from '../../../../../runtime/models/fetch/download
 import { etagOf } from '../../../../support/hub-server.js';
 import { writeTinyEncoder } from '../../../../support/models/tiny-encoders/tiny-encoders.js';
 import { floats, type OnnxTensor, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';
+import { until } from '../../../../support/until.js';
 import { bytesOf, type HubStage, hubStage } from './stage.js';
 
 const MIB = 1024 * 1024;
@@ -249,14 +250,14 @@ describe('downloading from the hub', () => {
     stage.server.delayMs = 10;
     const [hub, stop] = [stage.hub(), new AbortController()];
     const download = stage.pull('dslim/bert-base-NER', hub, stop.signal);
-    for (let tries = 0; hub.active.length === 0 && tries < 2000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => hub.active.length > 0);
     await assert.rejects(
       hub.remove('dslim/bert-base-NER', () => []),
       { kind: 'conflict', message: /being downloaded/ },
     );
     stop.abort();
     await download;
-    for (let tries = 0; hub.active.length > 0 && tries < 2000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => hub.active.length === 0);
     await hub.remove('dslim/bert-base-NER', () => []);
     assert.ok(!existsSync(folder('Xenova/bert-base-NER')));
   });

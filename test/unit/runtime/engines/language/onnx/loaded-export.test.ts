@@ -85,9 +85,11 @@ it('goes on with other answers while a prompt of 15 MB becomes tokens, until nob
   const refused = assert.rejects(huge, { name: 'AbortError' });
   assert.equal((await ask('z')).text, TRIGGERED_ANSWER);
   await sleep(200);
-  const before = performance.now();
+  // By the processor's time, which the work on the long text is part of: other programs may want the processor too.
+  const before = process.cpuUsage();
   assert.equal((await ask('zz')).text, TRIGGERED_ANSWER);
-  const took = performance.now() - before;
+  const { user, system } = process.cpuUsage(before);
+  const took = (user + system) / 1_000;
   assert.ok(took < 2_000, `a short answer took ${took.toFixed(0)} ms`);
   assert.equal(hasEnded, false, 'the long text is still worked on');
   control.abort();
