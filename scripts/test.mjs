@@ -1,79 +1,149 @@
-// `npm test`: brings the build up to date, then runs the test suites, cheapest first, and ends with a line per suite, the files
-// that took longest and the tests that failed. Arguments pick suites by folder name.
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+// `npm test`: brings the build up to date, then runs the test suites beside each other, and ends with a line per suite, the files that took
+// longest and the tests that failed. Arguments pick suites by folder name.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { build, root } from './steps.mjs';
+import { runFiles, runJobs, runNode } from './test-run.mjs';
 
-/** The suites, and how many files of each run beside each other: more where they wait for children, timers and disks, than where they compute. */
-const SUITES = { tidy: 1, unit: 3, conformance: 3, api: 4, accounts: 4, native: 2, e2e: 3 };
-/** Files that run one at a time: one measures how long others wait, the other asks as much as it can in a given time. */
-const ALONE = /e2e[\\/](?:huge-prompts|openapi)\.test\.js$/;
-/** The longest files take a minute and a half on an idle machine. */
-const LIMIT_MS = 400_000;
+/** How many processes of tests run beside each other: two cores are busy then, though some wait for children, timers and disks. */
+const BESIDE = 4;
+/** The suites in their order, and how many processes of each may run beside each other: fewer where each has children that compute. */
+const SUITES = { tidy: 1, types: 1, e2e: 2, accounts: 4, conformance: 3, api: 4, native: 2, unit: 4 };
+/** Files that run when all others have ended, two at a time: they wait for trainings in the background, which get only a core that is idle. */
+const WHILE_IDLE = [
+  'api/stream-cases',
+  'e2e/tables',
+  'unit/runtime/ml/streams/clock',
+  'unit/runtime/ml/streams/failed-trainings',
+  'unit/runtime/ml/streams/keeping',
+  'unit/runtime/ml/streams/states',
+];
+/** Files that run last, one at a time: one measures how long others wait, the other asks as much as it can in a given time. */
+const ALONE = ['e2e/huge-prompts', 'e2e/openapi'];
+/** What begins first: what is cheap and says much, then the files of more than 20 s on an idle machine, so that none is left when all others have ended. */
+const FIRST = [
+  'tidy',
+  'types',
+  'e2e/loop',
+  'accounts/databases',
+  'e2e/voice',
+  'conformance/extra-body',
+  'conformance/onnx-encoders',
+  'unit/runtime/documents/parsing/parsing',
+  'e2e/canaries',
+  'conformance/engines',
+  'e2e/retrieval',
+  'conformance/audio-formats',
+  'unit/runtime/engines/language/templates/template',
+  'e2e/web/chat',
+  'e2e/leftovers',
+  'e2e/daemon',
+  'e2e/speech',
+  'e2e/pull',
+  'conformance/examples',
+];
+/** No process of tests may run for longer; the longest file takes less than four minutes on an idle machine. */
+const LIMIT_MS = 600_000;
+/** Nor may the build of the C++ tests. */
+const PROGRAM_LIMIT_MS = 1_200_000;
 /** The number of the slowest files that are named at the end. */
 const SLOWEST = 10;
 
+/** How many short files of a suite run in one process, one after the other: each process costs a tenth of a second, and loads the same modules again. */
+const TOGETHER = { unit: 12 };
+/** What a test file changes or measures for its whole process: it gets one of its own. */
+const OWN_PROCESS =
+  /process\.(env|on|once|chdir|exit|memoryUsage|cpuUsage|resourceUsage)|mock\.(method|timers)|setFlagsFromString|globalThis|\/proc\/|support\/(idle-threads|longest-turn|loop-holds|processor-time)/;
+
 await build();
-const picked = process.argv.slice(2);
-const testFiles = (folder) =>
-  readdirSync(join(root, 'build/test', folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.test.js'))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .sort();
-const failedTests = join(root, 'build/failed-tests.txt');
-const fileTimes = join(root, 'build/file-times.txt');
-const summary = [];
-const times = [];
-/** Runs a program of one suite to its end, and keeps a line on how it ended. */
-const run = (suite, args) => {
-  const start = performance.now();
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-  summary.push({ suite, passed: status === 0, seconds: Math.round((performance.now() - start) / 1000) });
-  return status === 0;
-};
-let failures = '';
-for (const [suite, beside] of Object.entries(SUITES).filter(([name]) => picked.length === 0 || picked.includes(name))) {
-  process.stderr.write(`quern: testing ${suite}\n`);
-  const files = suite === 'tidy' ? [join(root, 'build/test/tidy.test.js')] : testFiles(suite);
-  for (const [name, some, count] of [
-    [suite, files.filter((file) => !ALONE.test(file)), beside],
-    [`${suite}, one at a time`, files.filter((file) => ALONE.test(file)), 1],
-  ]) {
-    if (some.length === 0) continue;
-    const passed = run(name, [
-      '--enable-source-maps',
-      '--test',
-      `--test-concurrency=${count}`,
-      `--test-timeout=${LIMIT_MS}`,
-      '--test-reporter=spec',
-      '--test-reporter-destination=stdout',
-      '--test-reporter=./scripts/failed-tests.mjs',
-      `--test-reporter-destination=${failedTests}`,
-      '--test-reporter=./scripts/file-times.mjs',
-      `--test-reporter-destination=${fileTimes}`,
-      ...some,
-    ]);
-    if (!passed) failures += readFileSync(failedTests, 'utf8');
-    times.push(
-      ...readFileSync(fileTimes, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split(' ')),
+for (const name of [...FIRST, ...WHILE_IDLE, ...ALONE])
+  if (name !== 'types' && !existsSync(join(root, 'test', `${name}.test.ts`)))
+    throw new Error(
+      `scripts/test.mjs says when ${name} runs, but there is no test/${name}.test.ts: give its new name there, or take it out.`,
     );
+const picked = process.argv.slice(2);
+const isPicked = (suite) => picked.length === 0 || picked.includes(suite === 'types' ? 'tidy' : suite);
+const folder = join(root, 'build/test');
+/** The name of a test file: its path below test/, without what it ends with. */
+const nameOf = (file) => relative(folder, file).replace('.test.js', '').split(sep).join('/');
+
+/** The test files of each process of a suite. */
+function processesOf(suite) {
+  if (suite === 'tidy') return [[join(folder, 'tidy.test.js')]];
+  const processes = [];
+  let together = [];
+  // By the sources: what is compiled may be left from a test that is gone.
+  for (const path of readdirSync(join(root, 'test', suite), { recursive: true }).sort()) {
+    if (!path.endsWith('.test.ts')) continue;
+    const file = join(folder, suite, path.replace(/ts$/, 'js'));
+    if (!TOGETHER[suite] || [...FIRST, ...WHILE_IDLE].includes(nameOf(file)) || OWN_PROCESS.test(readFileSync(file, 'utf8'))) {
+      processes.push([file]);
+      continue;
+    }
+    if (together.push(file) === 1) processes.push(together);
+    if (together.length === TOGETHER[suite]) together = [];
   }
-  if (suite === 'tidy')
-    run('types of the web interface', ['web/node_modules/svelte-check/bin/svelte-check', '--workspace', 'web', '--fail-on-warnings']);
+  return processes;
 }
-if ((picked.length === 0 || picked.includes('native')) && summary.every(({ passed }) => passed)) run('C++', ['scripts/native-tests.mjs']);
-const slowest = times.sort(([one], [other]) => other - one).slice(0, SLOWEST);
-process.stderr.write(
-  [
-    '\n',
-    ...summary.map(({ suite, passed, seconds }) => `quern: ${suite} ${passed ? 'passed' : 'FAILED'} in ${seconds} s\n`),
-    'quern: the slowest files are\n',
-    ...slowest.map(([seconds, file]) => `quern: ${seconds.padStart(6)} s ${relative(join(root, 'build/test'), file)}\n`),
-    failures,
-  ].join(''),
+
+const results = [];
+/** Runs the test files of a process, and writes how each ended, and what they wrote where one failed. */
+async function runTests(suite, files) {
+  const { results: some, output } = await runFiles(files, LIMIT_MS);
+  for (const { file, seconds, skipped, failures } of some) {
+    const name = nameOf(file);
+    results.push({ suite, name, seconds, failures });
+    process.stdout.write(`${failures.length === 0 ? '✔' : '✖'} ${name} ${seconds.toFixed(1)} s\n`);
+    for (const test of skipped) process.stdout.write(`  skipped: ${test}\n`);
+  }
+  const failures = some.flatMap((result) => result.failures);
+  if (failures.length > 0) process.stdout.write([...failures, output, '\n'].join(''));
+}
+/** Runs a program that tests. */
+async function runProgram(suite, args) {
+  const start = performance.now();
+  const { end, output } = await runNode(args, PROGRAM_LIMIT_MS);
+  process.stdout.write(output);
+  const failures = end === '' ? [] : [`✖ ${suite}: ${args[0]} ${end}\n`];
+  results.push({ suite, name: suite, seconds: (performance.now() - start) / 1000, failures });
+}
+const allPassed = () => results.every(({ failures }) => failures.length === 0);
+
+const start = performance.now();
+/** The processes that are to run, and the place of each in the order. */
+const jobs = Object.keys(SUITES)
+  .filter(isPicked)
+  .flatMap((suite) => {
+    if (suite === 'types')
+      return {
+        suite,
+        name: suite,
+        run: () => runProgram(suite, ['web/node_modules/svelte-check/bin/svelte-check', '--workspace', 'web', '--fail-on-warnings']),
+      };
+    return processesOf(suite).map((files) => ({ suite, name: nameOf(files[0]), run: () => runTests(suite, files) }));
+  });
+const place = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+const among = (names) => jobs.filter(({ name }) => names.includes(name));
+const others = jobs.filter(({ name }) => !WHILE_IDLE.includes(name) && !ALONE.includes(name));
+await runJobs(
+  others.sort((one, other) => place(one) - place(other)),
+  BESIDE,
+  SUITES,
 );
-process.exitCode = summary.every(({ passed }) => passed) ? 0 : 1;
+await runJobs(among(WHILE_IDLE), 2);
+await runJobs(among(ALONE), 1);
+if (isPicked('native') && allPassed()) await runProgram('C++', ['scripts/native-tests.mjs']);
+
+for (const suite of new Set(results.map((result) => result.suite))) {
+  const some = results.filter((result) => result.suite === suite);
+  const failed = some.filter(({ failures }) => failures.length > 0).length;
+  const seconds = some.reduce((sum, result) => sum + result.seconds, 0);
+  process.stderr.write(`quern: ${suite} ${failed === 0 ? 'passed' : 'FAILED'}: ${some.length} files in ${Math.round(seconds)} s\n`);
+}
+process.stderr.write(
+  `quern: all of it in ${Math.round((performance.now() - start) / 1000)} s, ${BESIDE} processes beside each other; the slowest files are\n`,
+);
+for (const { name, seconds } of results.sort((one, other) => other.seconds - one.seconds).slice(0, SLOWEST))
+  process.stderr.write(`quern: ${seconds.toFixed(1).padStart(6)} s ${name}\n`);
+process.stderr.write(results.flatMap(({ failures }) => failures).join(''));
+process.exitCode = allPassed() ? 0 : 1;
