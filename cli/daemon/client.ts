@@ -45,7 +45,7 @@ const ERROR_BYTES = 64 * 1024;
 /** A path with its values as parts of an address. Throws `bad_request` for values that an address would fold. */
 export function route(parts: TemplateStringsArray, ...values: string[]): string {
   const wrong = values.find((value) => value === '' || value === '.' || value === '..');
-  if (wrong !== undefined) throw new Failure('bad_request', `"${wrong}" is no name.`);
+  if (wrong !== undefined) throw new Failure('bad_request', `"${wrong}" cannot be a name; give another one.`);
   return parts.reduce((path, part, index) => path + encodeURIComponent(values[index - 1]!) + part);
 }
 

@@ -89,7 +89,7 @@ export const watchDataset: Run = (call) =>
   withDaemon(call, async (daemon) => {
     const [dataset = '', folder = ''] = call.words;
     const found = await stat(folder).catch(() => null);
-    if (!found?.isDirectory()) throw new Failure('bad_request', `${folder} is no folder.`);
+    if (!found?.isDirectory()) throw new Failure('bad_request', `${folder} is not a folder; give one that is there.`);
     let changed = new Set((await filesBelow(folder)).map(({ path }) => path));
     watchFolder(folder, { recursive: true }, (_event, name) => {
       if (name !== null && !isHidden(name)) changed.add(join(folder, name));

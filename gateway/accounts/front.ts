@@ -26,7 +26,7 @@ export function answerOwnPath(accounts: Accounts, exchange: Exchange): void {
   const { method, path, query, remoteAddress: ip } = exchange;
   const headers = new Headers();
   try {
-    if (UNASKABLE.has(method)) throw new Failure('not_allowed', `${method} is not taken here.`);
+    if (UNASKABLE.has(method)) throw new Failure('not_allowed', `The method ${method} is not taken here; use another one.`);
     exchange.eachHeader((name, value) => headers.append(name, value));
     const request = new Request(`http://accounts.invalid${path}${query === '' ? '' : `?${query}`}`, { method, headers });
     const hasBody = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
@@ -36,7 +36,12 @@ export function answerOwnPath(accounts: Accounts, exchange: Exchange): void {
       .then((answer) => answer && send(exchange, answer))
       .catch((error: unknown) => fail(exchange, error));
   } catch (error) {
-    fail(exchange, error instanceof TypeError ? new Failure('bad_request', 'The request has a name or a value that HTTP has not.') : error);
+    fail(
+      exchange,
+      error instanceof TypeError
+        ? new Failure('bad_request', 'The method, a header or the path of the request has a character that HTTP does not allow.')
+        : error,
+    );
   }
 }
 

@@ -21,7 +21,7 @@ const RADIUS_M = 1000;
 export function recallQuestion(given: Partial<QueryQuery>): RecallQuestion {
   const { query, entities, latitude: lat, longitude: lon, radius_m: radiusM = RADIUS_M, max_tokens: maxTokens, limit } = given;
   if ((lat === undefined) !== (lon === undefined))
-    throw new Failure('bad_request', 'A place has both latitude and longitude.', { code: 'HalfPlace' });
+    throw new Failure('bad_request', 'A place needs both latitude and longitude; give both or neither.', { code: 'HalfPlace' });
   return {
     ...givenFilter({ ...given, limit }),
     ...(query === undefined ? {} : { text: query }),

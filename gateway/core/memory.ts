@@ -37,7 +37,7 @@ async function findRecords(store: MemoryStore, query: QueryQuery): Promise<Place
   const { latitude: lat, longitude: lon, radius_m: radiusM = 0 } = query;
   if (lat !== undefined && lon !== undefined) return readsOf(store, store.places, 'spatial').within({ lat, lon }, radiusM, filter);
   if (lat !== undefined || lon !== undefined)
-    throw new Failure('bad_request', 'A place has both latitude and longitude.', { code: 'HalfPlace' });
+    throw new Failure('bad_request', 'A place needs both latitude and longitude; give both or neither.', { code: 'HalfPlace' });
   const records = await (filter.fromMs !== undefined || filter.toMs !== undefined ? alongTime(store, filter) : store.newest(filter));
   return records.map((record) => ({ record, distanceM: Number.NaN }));
 }

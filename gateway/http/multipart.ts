@@ -189,7 +189,10 @@ class Reading implements ReceivedForm {
     if (isFile) this.#fileCount += 1;
     else this.#fieldCount += 1;
     if (this.#fieldCount > MAX_FIELDS) this.#fail(tooManyFields());
-    if (this.#fileCount > maxFiles) this.#fail(new Failure('bad_request', `A form may bring ${maxFiles} files here; this one has more.`));
+    if (this.#fileCount > maxFiles)
+      this.#fail(
+        new Failure('bad_request', `A form may have at most ${maxFiles} files here, and this one has more; send several requests.`),
+      );
     return this.#failure !== undefined;
   }
 

@@ -154,7 +154,11 @@ async function planTurn(conversations: Conversations, head: Head, asked: TurnAsk
   if (continued !== undefined) {
     const { message: answer, between } = records.message(head.id, continued);
     if (answer.role !== 'assistant')
-      throw new Failure('bad_request', `Message ${continued} is no answer that could be written on.`, { code: 'InvalidTurn' });
+      throw new Failure(
+        'bad_request',
+        `Message ${continued} is a message of the ${answer.role}; only an answer of the assistant can be continued.`,
+        { code: 'InvalidTurn' },
+      );
     const { usage: _usage, error: _error, finish_reason: _reason, tool_calls: calls, ...begun } = answer;
     const path = await records.path(head.id, answer.parent);
     const isBroken = answer.status !== 'done' || answer.finish_reason === 'length';

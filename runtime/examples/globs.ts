@@ -88,12 +88,16 @@ function alternativesOf(glob: string, parts: readonly string[]): string[][] {
   const shown = JSON.stringify(glob.slice(0, 200));
   const text = parts.join('/');
   if ((text.match(/\*+/g) ?? []).length > MAX_STARS)
-    throw new Failure('bad_request', `A pattern may have ${MAX_STARS} stars: ${shown}`, { code: 'BadPattern' });
+    throw new Failure('bad_request', `The pattern ${shown} has too many stars; at most ${MAX_STARS} are possible.`, { code: 'BadPattern' });
   let texts = [''];
   for (const token of text.match(/\{[^{}]*\}|[^{]+|\{/g) ?? []) {
     const choices = token.length > 1 && token.startsWith('{') ? token.slice(1, -1).split(',') : [token];
     if (texts.length * choices.length > MAX_ALTERNATIVES)
-      throw new Failure('bad_request', `A pattern may stand for ${MAX_ALTERNATIVES} others: ${shown}`, { code: 'BadPattern' });
+      throw new Failure(
+        'bad_request',
+        `The braces of the pattern ${shown} give too many alternatives; at most ${MAX_ALTERNATIVES} are possible.`,
+        { code: 'BadPattern' },
+      );
     texts = texts.flatMap((start) => choices.map((choice) => start + choice));
   }
   return texts.map((one) => one.split('/'));

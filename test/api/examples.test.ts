@@ -240,7 +240,7 @@ const PROJECTS: Scenario[] = [
   ...refused('away-config', ['Path outside examples directory']),
   ...refused('bad-config', ['runtime.models'], 422),
   ...refused('stars', ['stars']),
-  ...refused('braces', ['A pattern may stand for 64 others']),
+  ...refused('braces', ['too many alternatives; at most 64']),
   ...refused('giant', ['giant.txt', 'bytes'], 413),
   ...refused('heavy', ['schemas and tools', 'heavy']),
   post(

@@ -93,8 +93,9 @@ export class Removal {
     if (!isHash(hash)) throw new Failure('invalid', `${quote(hash)} is no file hash: 64 lower-case hex digits are.`);
     const { database } = found.dataset;
     const known = (found.project.config.rag?.databases ?? []).map((one) => one.name);
-    if (known.length === 0) throw new Failure('bad_request', `Project ${namespace}/${project} has no databases configured.`);
-    if (!database) throw new Failure('bad_request', `Dataset ${quote(name)} has no database.`);
+    if (known.length === 0)
+      throw new Failure('bad_request', `Project ${namespace}/${project} has no databases; add one under rag.databases.`);
+    if (!database) throw new Failure('bad_request', `Dataset ${quote(name)} has no database; name one in its settings.`);
     if (!known.includes(database)) {
       throw new Failure('not_found', `Database ${quote(database)} of dataset ${quote(name)} not found (known: ${known.join(', ')}).`, {
         code: 'NotFound',
