@@ -22,14 +22,7 @@ mkdir -p "$root/usr/local/lib/node_modules"
 [ -d "$root/usr/local/lib/node_modules/npm" ] || cp -r "$npm_folder" "$root/usr/local/lib/node_modules/npm"
 ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
 ln -sf ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp "$package" "$root/tmp/quern.tgz"
-# How this machine reaches the registry.
-reach=("npm_config_registry=$(npm config get registry)")
-if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then
-  cp "$NODE_EXTRA_CA_CERTS" "$root/tmp/authorities.pem"
-  reach+=(NODE_EXTRA_CA_CERTS=/tmp/authorities.pem)
-fi
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 [ -c "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
 [ -c "$root/dev/urandom" ] || mknod -m 666 "$root/dev/urandom" c 1 9
@@ -41,7 +34,7 @@ finish() {
 }
 trap finish EXIT
 
-install_package() { inside "${reach[@]}" npm install --global --ignore-scripts --no-audit --no-fund /tmp/quern.tgz; }
+install_package() { inside npm install --global --offline --ignore-scripts --no-audit --no-fund /tmp/quern.tgz; }
 say 'an installation that is killed in its middle'
 install_package >/dev/null 2>&1 & installing=$!
 sleep "${KILL_AFTER_S:-8}"

@@ -1,9 +1,8 @@
 // Builds the native addons of an installed package from their source, where those that came with it do not fit this machine: fetches what the build
 // needs at the versions of package.json into build/kit, then runs scripts/native.mjs. Needs a C++ compiler, cmake, git and npm.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const kit = join(root, 'build/kit');
@@ -16,22 +15,20 @@ function must(command, args) {
   if (status !== 0) process.exit(1);
 }
 
-/** The package carries ONNX Runtime for the system that it was made on. */
-function completeOnnxRuntime(version) {
-  const own = dirname(createRequire(join(root, 'package.json')).resolve('onnxruntime-node/package.json'));
-  const system = join('bin/napi-v6', process.platform, process.arch);
-  if (existsSync(join(own, system))) return;
-  must('npm', ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', `onnxruntime-node@${version}`]);
-  const whole = join(kit, 'node_modules/onnxruntime-node', system);
-  if (existsSync(whole)) cpSync(whole, join(own, system), { recursive: true });
+/** Whether the package was made on another system: it brought of its dependencies what that one loads. */
+function isFromElsewhere() {
+  const { platform, arch } = JSON.parse(readFileSync(join(root, 'build/native/prebuilt.json'), 'utf8'));
+  return platform !== process.platform || arch !== process.arch;
 }
 
-const { dependencies, devDependencies, overrides } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { dependencies, optionalDependencies, devDependencies, overrides } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 mkdirSync(kit, { recursive: true });
 must(process.execPath, [join(root, 'scripts/native.mjs'), '--tools']);
-const wanted = Object.fromEntries(NEEDED.map((name) => [name, devDependencies[name]]));
-writeFileSync(join(kit, 'package.json'), JSON.stringify({ private: true, dependencies: wanted, overrides }, null, 2));
+const tools = Object.fromEntries(NEEDED.map((name) => [name, devDependencies[name]]));
+const fromElsewhere = isFromElsewhere();
+const wanted = fromElsewhere ? { dependencies: { ...dependencies, ...tools }, optionalDependencies } : { dependencies: tools };
+writeFileSync(join(kit, 'package.json'), JSON.stringify({ private: true, ...wanted, overrides }, null, 2));
 process.stderr.write('quern: fetching what the build needs ...\n');
 must('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund']);
-completeOnnxRuntime(dependencies['onnxruntime-node']);
+if (fromElsewhere) cpSync(join(kit, 'node_modules'), join(root, 'node_modules'), { recursive: true });
 must(process.execPath, [join(root, 'scripts/native.mjs')]);

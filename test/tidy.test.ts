@@ -170,6 +170,15 @@ describe('tidy', () => {
     assert.deepEqual(crossing, []);
   });
 
+  it('packs everything that the daemon depends on', () => {
+    const { dependencies, optionalDependencies, bundleDependencies } = JSON.parse(text('package.json')) as {
+      dependencies: Record<string, string>;
+      optionalDependencies: Record<string, string>;
+      bundleDependencies: string[];
+    };
+    assert.deepEqual(bundleDependencies, [...Object.keys(dependencies), ...Object.keys(optionalDependencies)].sort());
+  });
+
   it('imports only downwards through the layers', () => {
     const wrong = typescript.flatMap((file) => {
       const from = LAYERS.indexOf(file.split('/')[0]!);
