@@ -72,6 +72,7 @@ export async function readJson(
   rules: BodyRules,
 ): Promise<{ value: unknown; bytes: number } | undefined> {
   const type = exchange.header('content-type');
+  const coding = exchange.header('content-encoding').trim();
   const isChecked = rules.anyType !== true || exchange.hasHeader('origin') || exchange.hasHeader('sec-fetch-site');
   const reading = exchange.readBody(rules.limitBytes, rules.take);
   const bytes = await reading;
@@ -80,6 +81,11 @@ export async function readJson(
     const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
     throw new Failure('unsupported_type', `The body must be JSON. ${got}: add the header "Content-Type: application/json".`);
   }
+  if (bytes.length > 0 && coding !== '' && coding !== 'identity')
+    throw new Failure(
+      'unsupported_type',
+      `The body has the Content-Encoding ${JSON.stringify(coding.slice(0, 100))}, and bodies are not unpacked here: send it as it is, without that header.`,
+    );
   const value = bytes.length === 0 ? undefined : await parseJsonInTurns(bytes);
   const checked = bytes.length < CHECKED_AT_ONCE_BYTES ? check(schema, value) : await checkInTurns(schema, value, breathe);
   return { value: checked, bytes: bytes.length };

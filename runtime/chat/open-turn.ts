@@ -276,7 +276,7 @@ async function turnOf(
         const answered = begun === '' ? message : { ...message, content: begun + (message.content ?? '') };
         const messages = [...asked, ...(agent?.messages ?? []), answered];
         if (session) await sessions.append(session, messages, prompts.first).catch(refuseUnkept);
-        rememberSoon(parts, about, { model, message, event: record?.id });
+        rememberSoon(parts, about, { model, message: answered, event: record?.id });
       },
       beside: () => besideAnswer(request, session === undefined, tools, agent),
     });

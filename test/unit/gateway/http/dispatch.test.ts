@@ -205,6 +205,15 @@ scenarios('dispatch', stage, [
     status: 415,
     contains: ['Content-Type: application/json'],
   },
+  {
+    name: 'refuses a packed body',
+    method: 'POST',
+    path: '/v1/things',
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    body: '{}',
+    status: 415,
+    contains: ['Content-Encoding \\"gzip\\"', 'send it as it is'],
+  },
   { name: 'refuses an untyped body', method: 'POST', path: '/v1/things', body: '{}', status: 415 },
   {
     name: 'points at a syntax error',
