@@ -1,4 +1,5 @@
 import type { DaemonOptions } from '../../gateway/daemon/options.js';
+import { BUILT_IN_MODELS } from '../../models/built-in.js';
 import { humanSize } from '../../runtime/base/files.js';
 import { machineOf } from '../../runtime/machine/machine.js';
 import { thisMachine } from '../../runtime/machine/reader.js';
@@ -106,6 +107,8 @@ function eventText(event: DownloadEvent): string | null {
 /** Downloads a model, by a running daemon or in this process, and shows how far it is. What was interrupted goes on when run again. */
 export const pull: Run = async ({ words: [name], daemon, out }) => {
   if (name === undefined) return recommend(out);
+  if (BUILT_IN_MODELS.some((one) => one.name === name))
+    return { result: { model: name }, show: () => out.line(`${name} comes with Quern`) };
   await interruptible((signal) => download(name, daemon, out, signal));
   return undefined;
 };

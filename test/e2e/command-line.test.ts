@@ -214,6 +214,15 @@ describe('a daemon that a command starts', () => {
     assert.equal((await runToEnd(['stop'], env)).code, 5);
   });
 
+  it('says that its output cannot be written', { skip: !existsSync('/dev/full') }, async () => {
+    const child = spawn('sh', ['-c', `${process.execPath} ${MAIN} help > /dev/full`], { env: { ...process.env, HOME: emptyDataDir() } });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    assert.equal(code, 1);
+    assert.match(said, /^quern: the output cannot be written: ENOSPC.*\n$/);
+  });
+
   it('is asked once by a pipe that ends early', async () => {
     const dataDir = emptyDataDir();
     const child = spawn('sh', ['-c', `${process.execPath} ${MAIN} help | head -1`], { env: { ...process.env, HOME: dataDir } });

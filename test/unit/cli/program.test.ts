@@ -67,6 +67,11 @@ describe('a command line', () => {
     assert.match((await ranProgram(['query', '--help'])).stdout, /--port PORT +port of the core API \(14345\); PORT/);
   });
 
+  it('fetches no model that comes with the program', async () => {
+    const { code, stdout } = await ranProgram(['pull', 'quern-tiny']);
+    assert.deepEqual([code, stdout], [0, 'quern-tiny comes with Quern\n']);
+  });
+
   it('completes in bash', async () => {
     const { stdout } = await ranProgram(['completion', 'bash']);
     const completed = (...words: string[]): string[] => {
