@@ -465,6 +465,16 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     writeFileSync(text, 'The password of the lighthouse is herring.');
     await browser.attach('.composer input[type=file]', picture, text);
     await browser.until(`document.querySelectorAll('.composer li').length === 2`);
+    // A long text that is pasted is a file too; a short one goes into the field.
+    const paste = (given: string): Promise<boolean> =>
+      browser.value(`(() => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', ${given});
+        return document.querySelector('${FIELD}').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      })()`);
+    assert.equal(await paste(`'a word'`), true);
+    assert.equal(await paste(`'a line\\n'.repeat(4_000)`), false);
+    await browser.until(`[...document.querySelectorAll('.composer li')].some((one) => one.innerText.includes('pasted.txt'))`);
     await ask('What is this');
     await browser.until(answered('words.'));
     assert.match(JSON.stringify(host.seen.at(-1)!.body), /herring/);
