@@ -1,9 +1,17 @@
-import { startDaemon } from '../../gateway/daemon/daemon.js';
+import { readyAddons } from '../../gateway/daemon/addons.js';
+import type { DaemonOptions } from '../../gateway/daemon/options.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Run } from '../verb.js';
 
 /** Options of the core API that have one of the runtime's beside them. */
 const CORE_ONLY = ['port', 'host'];
+
+/** The daemon's code is loaded once the addons fit: what it imports may be built and fetched with them. */
+async function startDaemon(options: DaemonOptions, apis: { core: boolean }): Promise<void> {
+  await readyAddons();
+  const daemon = await import('../../gateway/daemon/daemon.js');
+  await daemon.startDaemon(options, apis);
+}
 
 /** Runs the daemon with both APIs until a signal ends it. */
 export const start: Run = async ({ daemon }) => {

@@ -10,7 +10,6 @@ import { coreEndpoints, coreSockets } from '../core/index.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
 import { universalEndpoints, universalSockets } from '../universal/index.js';
 import { documentationEndpoints, webAssets } from '../web.js';
-import { readyAddons } from './addons.js';
 import { finishRestore } from './backup/restore.js';
 import { type DataDirLock, keepPrivate, lockDataDir } from './data-directory.js';
 import { abandonHandover, dropUpgradeNote, handOver, lockAfter, tellPredecessor } from './handover.js';
@@ -215,7 +214,6 @@ export async function startDaemon(asked: DaemonOptions, { core }: { core: boolea
   meetServiceManager();
   const isSuccessor = SUCCESSION in process.env;
   allowEnv(asked.allowedEnv, asked.accounts !== null);
-  await readyAddons();
   const given = givenSockets(apisOf(core));
   const options = atSockets(asked, given);
   requireSafeBind(options, given);
