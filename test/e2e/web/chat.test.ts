@@ -8,7 +8,7 @@ import { docx, pdf, wordParagraph } from '../../support/documents.js';
 import { ScriptedOpenAI } from '../../support/scripted-openai.js';
 import { EDITOR_BYTES, ENTRY_BYTES, loadedAssets, sumOf, VIEW_BYTES, VIEWS } from '../../support/web/assets.js';
 import { chatHost } from '../../support/web/chat-host.js';
-import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { answering, NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 const FIELD = 'textarea[aria-label=Message]';
@@ -20,9 +20,6 @@ const answered = (text: string): string =>
 const told = (text: string, within = '#app'): string =>
   `document.querySelector(${JSON.stringify(`${within} > [role=status]`)})?.textContent.includes(${JSON.stringify(text)})`;
 const VALUE = `document.querySelector(${JSON.stringify(FIELD)})?.value`;
-/** From now on the page's requests of an address with this part are answered as this expression says, or, where it is undefined, as ever. */
-const answering = (part: string, answer: string): string =>
-  `(window.ownFetch ??= window.fetch, window.fetch = (url, options) => (String(url).includes(${JSON.stringify(part)}) ? ${answer} : undefined) ?? ownFetch(url, options), 0)`;
 const REFUSED = `Promise.resolve(new Response('{"detail":"The disk is full."}', { status: 507 }))`;
 const CHOOSE_OTHER = `(document.querySelector('select[aria-label=Model]').value = 'other', document.querySelector('select[aria-label=Model]').dispatchEvent(new Event('change', { bubbles: true })), 0)`;
 const GREETING = 'Hello, who are you?';

@@ -47,7 +47,7 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     await stage.browser.fill('main form input', `${REPOSITORY}:Q4_K_M`);
     await stage.browser.press('Enter');
     await stage.browser.until(
-      `document.querySelector('main progress')?.value > 0 && /MB\\/s/.test(document.querySelector('main').innerText)`,
+      `document.querySelector('main progress')?.value > 0 && /B\\/s/.test(document.querySelector('main').innerText)`,
     );
     stage.forgive(404);
     // It is not over before it is stopped, however long that takes.

@@ -20,6 +20,24 @@ export const WIDTHS = [
 /** For `describe`: why tests of pages are skipped here. */
 export const NO_BROWSER = CHROMIUM ? false : 'no Chromium is installed';
 
+/** From now on the page's requests of an address with this part are answered as this expression says, or, where it is undefined, as ever. */
+export const answering = (part: string, answer: string): string =>
+  `(window.ownFetch ??= window.fetch, window.fetch = (url, options) => (String(url).includes(${JSON.stringify(part)}) ? ${answer} : undefined) ?? ownFetch(url, options), 0)`;
+
+/** The next request of an address that ends so, by this method, is sent at once, and its answer comes when `window.letGo()` is called; the request cannot be ended meanwhile. */
+export const holding = (end: string, method = 'GET'): string =>
+  `(window.letGo = undefined, ${answering(
+    end,
+    `(String(url).endsWith(${JSON.stringify(end)}) && (options?.method ?? 'GET') === '${method}' && !window.letGo
+      ? (window.letGo = () => undefined, ownFetch(url, { ...options, signal: undefined })
+          .then(async (told) => new Response(await told.arrayBuffer(), told))
+          .then((told) => new Promise((go) => (window.letGo = () => go(told), window.isHeld = true))))
+      : undefined)`,
+  )}, window.isHeld = false, 0)`;
+
+/** Lets the held answer go, and the page do with it what it does. */
+export const LET_GO = `(window.letGo(), window.fetch = window.ownFetch, new Promise((resolve) => setTimeout(() => resolve(0), 100)))`;
+
 /** One daemon and one browser for the tests of a file; both are there from `before` on. */
 export class WebStage {
   daemon!: DaemonUnderTest;

@@ -2,6 +2,7 @@
 import type { Health } from '$schemas/core/system';
 import { connection } from './connection.svelte';
 import { key } from './key.svelte';
+import { Latest } from './overlap.svelte';
 
 interface Me {
   readonly id: string;
@@ -30,16 +31,27 @@ class Account {
   runsMachine = $state(true);
   me = $state<Me>();
   methods = $state<Methods>({});
+  readonly #looking = new Latest();
 
   /** Asks whether there are accounts, and who is signed in. */
-  async look(): Promise<void> {
-    const health = await answerOf<Pick<Health, 'accounts' | 'components'>>('/health');
-    this.isOn = health?.accounts === true;
-    this.runsMachine = !this.isOn || health!.components.length > 0;
-    if (!this.isOn) return;
-    this.me = await answerOf<Me>('/api/module/me');
-    if (this.me) this.#own(this.me.id);
-    if (!this.me) this.methods = (await answerOf<{ methods: Methods }>('/api/module/config'))?.methods ?? {};
+  look(): Promise<void> {
+    return this.#looking.run(
+      async (signal) => {
+        const health = await answerOf<Pick<Health, 'accounts' | 'components'>>('/health', signal);
+        const me = health?.accounts ? await answerOf<Me>('/api/module/me', signal) : undefined;
+        const config = health?.accounts && !me ? await answerOf<{ methods: Methods }>('/api/module/config', signal) : undefined;
+        return { health, me, methods: config?.methods ?? {} };
+      },
+      ({ health, me, methods }) => {
+        // While the daemon is away, what it said before holds.
+        if (!health) return;
+        this.isOn = health.accounts === true;
+        this.runsMachine = !this.isOn || health.components.length > 0;
+        this.me = me;
+        if (me) this.#own(me.id);
+        else this.methods = methods;
+      },
+    );
   }
 
   /** Sends a form of the accounts library, such as `sign-in/email`. Returns what is wrong; empty where all went well. */
@@ -84,8 +96,8 @@ class Account {
   }
 }
 
-async function answerOf<T>(path: string): Promise<T | undefined> {
-  const answer = await fetch(path, { headers: key.headers() }).catch(() => undefined);
+async function answerOf<T>(path: string, signal: AbortSignal): Promise<T | undefined> {
+  const answer = await fetch(path, { headers: key.headers(), signal }).catch(() => undefined);
   return answer?.ok ? ((await answer.json()) as T) : undefined;
 }
 

@@ -1,6 +1,7 @@
 /** The project that the views work on. The choice is kept in this browser. */
 import type { AllProjects } from '$schemas/core/projects';
 import { ApiError, get, projectPath } from './api';
+import { Latest } from './overlap.svelte';
 
 export interface ProjectName {
   readonly namespace: string;
@@ -12,6 +13,7 @@ const FIRST: ProjectName = { namespace: 'default', name: 'quickstart' };
 
 class CurrentProject {
   #current = $state<ProjectName>(remembered());
+  readonly #reading = new Latest();
   /** All that the daemon has, once `load` was answered. */
   all = $state<readonly ProjectName[]>([]);
   /** The namespace in which the reader may make projects without asking, where people sign in. */
@@ -36,12 +38,19 @@ class CurrentProject {
   }
 
   /** Reads the list of projects; where the chosen one is gone, the first one is chosen. */
-  async load(): Promise<void> {
-    const { projects, own_namespace: own = '' } = await get<AllProjects>('/v1/projects').catch((error: unknown) => {
-      // A stranger has no project before they sign in.
-      this.isSettled = !(error instanceof ApiError && error.status === 401);
-      throw error;
-    });
+  load(): Promise<void> {
+    return this.#reading.run(
+      (signal) => get<AllProjects>('/v1/projects', { signal }),
+      (found) => this.#take(found),
+      (error) => {
+        // A stranger has no project before they sign in.
+        this.isSettled = !(error instanceof ApiError && error.status === 401);
+        throw error;
+      },
+    );
+  }
+
+  #take({ projects, own_namespace: own = '' }: AllProjects): void {
     this.ownNamespace = own;
     this.all = projects.map(({ namespace, name }) => ({ namespace, name }));
     const is = ({ namespace, name }: ProjectName): boolean => namespace === this.#current.namespace && name === this.#current.name;

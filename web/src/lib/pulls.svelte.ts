@@ -55,16 +55,21 @@ export class Pull {
     this.#control.abort();
   }
 
-  /** Begins the download, or goes on with what is here already. Resolves when it ended, in whatever way. */
-  async run(): Promise<void> {
+  /** Begins the download, or goes on with what is here already. Resolves when it ended, in whatever way, to whether the model is here. */
+  async run(): Promise<boolean> {
     this.#control = new AbortController();
     this.#hasBegun = true;
     [this.state, this.message, this.isBroken] = ['asking', '', false];
     try {
       const { signal } = this.#control;
       const response = await ask('/v1/models/download', { json: { model_name: this.name }, signal });
-      for await (const { data } of events(response)) this.#take(JSON.parse(data) as Told);
-      if (this.isUnderWay) throw new TypeError('The stream ended.');
+      for await (const { data } of events(response)) {
+        const told = JSON.parse(data) as Told;
+        this.#take(told);
+        // The last word ends the download before its stream does: by the end of that another one may have begun.
+        if (told.event === 'complete' || told.event === 'error') return told.event === 'complete';
+      }
+      throw new TypeError('The stream ended.');
     } catch (error) {
       this.state = isAbort(error) ? 'stopped' : 'failed';
       // Each browser names a stream that breaks in its own words, so that every such error counts as one.
@@ -77,6 +82,7 @@ export class Pull {
           : sentence(error);
     }
     this.rate = 0;
+    return false;
   }
 
   #take(told: Told): void {
@@ -87,8 +93,8 @@ export class Pull {
       this.rate = told.bytes_per_sec;
     } else if (told.event === 'end' || told.event === 'cached') this.#here[told.file] = told.size;
     else if (told.event === 'warning') this.message = told.message;
-    else if (told.event === 'complete') this.state = 'done';
-    else if (told.event === 'error') [this.state, this.message] = ['failed', told.message];
+    else if (told.event === 'complete') [this.state, this.rate] = ['done', 0];
+    else if (told.event === 'error') [this.state, this.message, this.rate] = ['failed', told.message, 0];
   }
 }
 
@@ -125,9 +131,9 @@ class Pulls {
     if (!known) this.list = [pull, ...this.list];
     if (oncome) pull.waiting.push(oncome);
     if (!known?.isUnderWay)
-      void pull.run().then(() => {
+      void pull.run().then((isHere) => {
         this.#keep();
-        if (pull.state !== 'done') return;
+        if (!isHere) return;
         this.arrivals += 1;
         for (const one of pull.waiting.splice(0)) one();
       });

@@ -320,6 +320,20 @@ describe('barge-in', () => {
     );
   });
 
+  test('of what was not heard at all, the last 10 000 characters go before what comes next', async () => {
+    const stage = new VoiceStage({ answers: [[LONG]], speakMs: 2000 });
+    const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(6_000));
+    for (const text of texts) {
+      stage.say({ type: 'text', text });
+      await stage.clock.advance(100);
+    }
+    await stage.until('idle');
+    assert.deepEqual(
+      stage.asked.map(({ request }) => request.messages.at(-1)!.content),
+      [texts[0], `${texts[0]}\n${texts[1]}`, `${`${texts[0]}\n${texts[1]}`.slice(-10_000)}\n${texts[2]}`],
+    );
+  });
+
   test('a click or 100 ms of noise is none', async () => {
     const stage = await speaking(1);
     await stage.speak(0.1);

@@ -1,5 +1,6 @@
 /** Puts models into projects as the ones that answer there, also when they are still to come. */
 import { get, send } from '../../lib/api';
+import { inOrder } from '../../lib/overlap.svelte';
 import { pulls } from '../../lib/pulls.svelte';
 import { toasts } from '../../lib/toasts.svelte';
 
@@ -10,7 +11,12 @@ interface Config {
 class BetterModels {
   /** Grows with each model that came into a project. */
   taken = $state(0);
-  isAdding = $state(false);
+  #adding = $state(0);
+  readonly #inOrder = inOrder();
+
+  get isAdding(): boolean {
+    return this.#adding > 0;
+  }
 
   /** Fetches a model for the project at this path, whichever project is open when the model is here. */
   fetch(place: string, model: string): void {
@@ -18,16 +24,16 @@ class BetterModels {
   }
 
   async take(place: string, model: string): Promise<void> {
-    if (this.isAdding) return;
-    this.isAdding = true;
+    this.#adding += 1;
     try {
-      await use(place, model);
+      // Each change begins with the file as the one before left it.
+      await this.#inOrder(() => use(place, model));
       toasts.good(`${model} answers now in ${decodeURIComponent(place.split('/').at(-1)!)}.`);
       this.taken += 1;
     } catch (error) {
       toasts.bad(error);
     } finally {
-      this.isAdding = false;
+      this.#adding -= 1;
     }
   }
 }

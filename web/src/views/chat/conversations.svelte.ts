@@ -1,6 +1,7 @@
 /** The list of a project's conversations: pages, search, and what is done to one of them. */
 import type { Conversation, ConversationList, ImportReply } from '$schemas/core/conversations';
-import { ask, get, isAbort, send, sentence } from '../../lib/api';
+import { ask, get, send, sentence } from '../../lib/api';
+import { Latest } from '../../lib/overlap.svelte';
 import { threadOf } from './thread.svelte';
 
 const PAGE = 50;
@@ -14,9 +15,10 @@ export class Conversations {
   search = $state('');
   archived = $state(false);
   isLoaded = $state(false);
-  isLoading = $state(false);
   problem = $state('');
-  #asking: AbortController | undefined;
+  readonly #reading = new Latest();
+  /** What the list was asked for; what is typed since is not in it. */
+  #wanted = { search: '', archived: false };
 
   constructor(readonly place: string) {}
 
@@ -26,12 +28,13 @@ export class Conversations {
 
   /** Reads the first page of what the search and the choice of archived ones ask for. */
   load(): Promise<void> {
+    this.#wanted = { search: this.search.trim(), archived: this.archived };
     return this.#read(null);
   }
 
   /** Reads the page behind those that are shown. */
   async more(): Promise<void> {
-    if (this.next !== null && !this.isLoading) await this.#read(this.next);
+    if (this.next !== null && !this.#reading.isBusy) await this.#read(this.next);
   }
 
   /** Reads again as many as are shown, and those that came before them. */
@@ -39,34 +42,29 @@ export class Conversations {
     return this.#read(null, this.list.length);
   }
 
-  async #read(cursor: string | null, most = 0): Promise<void> {
-    this.#asking?.abort();
-    const asking = new AbortController();
-    this.#asking = asking;
-    this.isLoading = true;
-    const query = new URLSearchParams({ limit: String(Math.min(LARGEST_PAGE, Math.max(PAGE, most))), archived: String(this.archived) });
-    if (this.search.trim() !== '') query.set('search', this.search.trim());
+  #read(cursor: string | null, most = 0): Promise<void> {
+    const { search, archived } = this.#wanted;
+    const query = new URLSearchParams({ limit: String(Math.min(LARGEST_PAGE, Math.max(PAGE, most))), archived: String(archived) });
+    if (search !== '') query.set('search', search);
     if (cursor !== null) query.set('cursor', cursor);
-    try {
-      const page = await get<ConversationList>(`${this.#path}?${query}`, { signal: asking.signal });
-      const shown = this.list;
-      const known = new Set(page.conversations.map(({ id }) => id));
-      this.list = cursor === null ? page.conversations : [...this.list.filter(({ id }) => !known.has(id)), ...page.conversations];
-      // Conversations beyond the largest page stay as they were read before.
-      const rest =
-        cursor === null && most > page.conversations.length && page.next !== null ? shown.filter(({ id }) => !known.has(id)) : [];
-      if (rest.length > 0) this.list = [...this.list, ...rest];
-      [this.next, this.total, this.isLoaded, this.problem] = [page.next, page.total, true, ''];
-    } catch (error) {
-      if (isAbort(error)) return;
-      this.problem = sentence(error);
-    }
-    if (this.#asking === asking) this.isLoading = false;
+    return this.#reading.run(
+      (signal) => get<ConversationList>(`${this.#path}?${query}`, { signal }),
+      (page) => {
+        const known = new Set(page.conversations.map(({ id }) => id));
+        const others = this.list.filter(({ id }) => !known.has(id));
+        // Conversations beyond the largest page stay as they were read before.
+        const rest = cursor === null && most > page.conversations.length && page.next !== null ? others : [];
+        this.list = cursor === null ? [...page.conversations, ...rest] : [...others, ...page.conversations];
+        [this.next, this.total, this.isLoaded, this.problem] = [page.next, page.total, true, ''];
+      },
+      (error) => (this.problem = sentence(error)),
+    );
   }
 
   async create(settings: Conversation['settings']): Promise<Conversation> {
     const { conversation } = await send<{ conversation: Conversation }>(this.#path, { settings });
-    // A list that was asked for before may tell of it already.
+    // A list that comes now may be older than it, or tell of it already.
+    if (this.#reading.isBusy) void this.refresh();
     if (!this.list.some(({ id }) => id === conversation.id)) {
       this.list = [conversation, ...this.list];
       this.total += 1;
@@ -83,6 +81,8 @@ export class Conversations {
     await ask(`${this.#path}/${id}`, { method: 'DELETE' });
     this.list = this.list.filter((one) => one.id !== id);
     this.total -= 1;
+    // A list that was asked for before still tells of it.
+    if (this.#reading.isBusy) void this.refresh();
   }
 
   /** Shows what a turn has changed of a conversation. */

@@ -55,17 +55,23 @@ export class Talk {
       if (!navigator.mediaDevices)
         throw new Error('Browsers give the microphone to pages over https and on this machine (localhost) only.');
       this.#microphone = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } });
-      // The talk may have been ended while the browser asked for the microphone.
-      if (this.state === 'over') return this.end();
+      // The talk may have been ended while the browser asked for the microphone, or opened it.
+      if (this.#isOver) return this.end();
       await this.#openEar(this.#microphone);
+      if (this.#isOver) return this.end();
       this.#mouth = new AudioContext({ sampleRate: MOUTH_RATE });
       this.#connect();
     } catch (error) {
+      if (this.#isOver) return this.end();
       this.problem = isRefusal(error)
         ? 'The browser does not let this page use the microphone. Allow it beside the address, and try again.'
         : String((error as Error).message);
       this.end();
     }
+  }
+
+  get #isOver(): boolean {
+    return this.state === 'over';
   }
 
   /** Makes the voice silent; the conversation goes on. */
@@ -110,7 +116,7 @@ export class Talk {
     opened.onclose = () => {
       if (this.state === 'connecting' && this.problem === '')
         this.problem = key.isKnown ? 'The daemon refused the conversation; its key may have changed.' : 'The daemon could not be reached.';
-      if (this.state !== 'over') this.end();
+      if (!this.#isOver) this.end();
     };
     this.#socket = opened;
   }

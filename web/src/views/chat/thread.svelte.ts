@@ -1,6 +1,7 @@
 /** One conversation: its messages, the branch that is shown, and the turn under way. Turns go on while another view is open. */
 import type { Attachment, Conversation, ConversationPage, Message, Settings, TurnBegun, TurnRequest } from '$schemas/core/conversations';
 import { ApiError, ask, events, get, isAbort, type ServerEvent, send, sentence } from '../../lib/api';
+import { inOrder } from '../../lib/overlap.svelte';
 import { GrowingAnswer } from './answer.svelte';
 import { ROOT, Tree } from './tree';
 
@@ -30,6 +31,16 @@ export class Thread {
   trouble = $state('');
   #tree = new Tree();
   #ending: AbortController | undefined;
+  /** The answer of the turn that began last. */
+  #last: GrowingAnswer | undefined;
+  readonly #readInOrder = inOrder();
+  /** The read that waits for the one under way. */
+  #nextRead: Promise<void> | undefined;
+  readonly #changeInOrder = inOrder();
+  /** Grows when a change or a turn begins and when it is stored: what was read meanwhile may be older. */
+  #version = 0;
+  /** The leaf of the branch that was chosen, while the daemon does not know it yet. */
+  #chosenLeaf: string | undefined;
 
   constructor(
     readonly place: string,
@@ -51,7 +62,16 @@ export class Thread {
   }
 
   /** Reads the conversation, all its pages. */
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    this.#nextRead ??= this.#readInOrder(() => {
+      this.#nextRead = undefined;
+      return this.#read();
+    });
+    return this.#nextRead;
+  }
+
+  async #read(): Promise<void> {
+    const version = this.#version;
     const tree = new Tree();
     let conversation: Conversation;
     let from: number | null = 0;
@@ -69,26 +89,37 @@ export class Thread {
       return;
     }
     if (this.answer) return;
+    if (version !== this.#version) return this.#read();
     [this.#tree, this.conversation, this.failure, this.isLoaded] = [tree, conversation, undefined, true];
-    this.#show(conversation.current && tree.get(conversation.current) ? conversation.current : tree.leafBelow(ROOT));
+    const leaf = this.#chosenLeaf ?? conversation.current;
+    this.#show(leaf && tree.get(leaf) ? leaf : tree.leafBelow(ROOT));
   }
 
   /** Reads the conversation again where another page has changed it. */
   async refresh(): Promise<void> {
     if (this.answer || !this.isLoaded) return;
+    const version = this.#version;
     const page = await get<ConversationPage>(`${this.#path}?limit=1`).catch((error: unknown) => error as ApiError);
     if (page instanceof Error) {
       if (page instanceof ApiError && page.status === 404) this.failure = page;
-    } else if (page.conversation.updated_at !== this.conversation?.updated_at || page.conversation.messages !== this.#tree.size)
-      await this.load();
+      return;
+    }
+    const { updated_at: updatedAt, messages } = page.conversation;
+    if (version !== this.#version || updatedAt !== this.conversation?.updated_at || messages !== this.#tree.size) await this.load();
     else this.conversation = page.conversation;
   }
 
-  async change(
-    part: Partial<Pick<Conversation, 'title' | 'pinned' | 'archived'>> & { settings?: Settings; current?: string },
-  ): Promise<void> {
-    const { conversation } = await send<{ conversation: Conversation }>(this.#path, part, { method: 'PATCH' });
-    this.conversation = conversation;
+  /** Does a change behind those that were asked for before. */
+  #change(work: () => Promise<void>): Promise<void> {
+    this.#version += 1;
+    return this.#changeInOrder(work).finally(() => (this.#version += 1));
+  }
+
+  change(part: Partial<Pick<Conversation, 'title' | 'pinned' | 'archived'>> & { settings?: Settings; current?: string }): Promise<void> {
+    return this.#change(async () => {
+      const { conversation } = await send<{ conversation: Conversation }>(this.#path, part, { method: 'PATCH' });
+      this.conversation = conversation;
+    });
   }
 
   siblings(id: string): readonly string[] {
@@ -98,7 +129,13 @@ export class Thread {
   /** Shows the branch of a sibling, and keeps that choice. */
   async showBranch(id: string): Promise<void> {
     this.#show(this.#tree.leafBelow(id));
-    await this.change({ current: this.path.at(-1)!.id });
+    const leaf = this.path.at(-1)!.id;
+    this.#chosenLeaf = leaf;
+    try {
+      await this.change({ current: leaf });
+    } finally {
+      if (this.#chosenLeaf === leaf) this.#chosenLeaf = undefined;
+    }
   }
 
   /**
@@ -106,30 +143,35 @@ export class Thread {
    * of one question; `ontaken` is called when the question is on the daemon's disk.
    */
   async ask({ content, attachments, clientId, ontaken }: Asking, parent?: string | null): Promise<boolean> {
+    this.#refuseSecondTurn();
     this.asked = { content, attachments };
     // The message that a question stands behind is known only when the conversation was read.
-    if (!this.isLoaded) await this.load();
-    if (!this.isLoaded) {
-      this.asked = undefined;
-      return false;
+    try {
+      if (!this.isLoaded) await this.load();
+    } finally {
+      if (!this.isLoaded) this.asked = undefined;
     }
+    if (!this.isLoaded) return false;
     const behind = parent === undefined ? (this.path.at(-1)?.id ?? null) : parent;
     const turn = { parent: behind, message: { content, attachments: attachments as Attached } };
     return this.#run(turn, new GrowingAnswer(behind), clientId, ontaken);
   }
 
   /** Asks for another answer in the place of this one. */
-  regenerate({ parent }: Message, settings?: Settings): Promise<boolean> {
+  async regenerate({ parent }: Message, settings?: Settings): Promise<boolean> {
+    this.#refuseSecondTurn();
     return this.#run({ parent, regenerate: true, ...(settings ? { settings } : {}) }, new GrowingAnswer(parent));
   }
 
   /** Has the model go on with an answer. */
-  goOn(message: Message): Promise<boolean> {
+  async goOn(message: Message): Promise<boolean> {
+    this.#refuseSecondTurn();
     return this.#run({ continue: message.id }, new GrowingAnswer(message.parent, message.content));
   }
 
   /** Goes on with what the tools of the client gave. */
-  giveResults(message: Message, results: ToolResults): Promise<boolean> {
+  async giveResults(message: Message, results: ToolResults): Promise<boolean> {
+    this.#refuseSecondTurn();
     return this.#run({ parent: message.id, tool_results: results }, new GrowingAnswer(message.id));
   }
 
@@ -144,18 +186,27 @@ export class Thread {
 
   /** Writes another text in the place of an answer. */
   async rewrite(id: string, content: string): Promise<void> {
-    const { message } = await send<{ message: Message }>(`${this.#path}/messages/${id}`, { content }, { method: 'PATCH' });
-    this.#tree.put(message);
-    this.#show(this.path.at(-1)!.id);
+    await this.#change(async () => {
+      const { message } = await send<{ message: Message }>(`${this.#path}/messages/${id}`, { content }, { method: 'PATCH' });
+      this.#tree.put(message);
+      this.#show(this.path.at(-1)?.id ?? null);
+    });
   }
 
   /** Removes a message and what hangs below it; a branch beside it is shown then. */
   async remove(id: string): Promise<void> {
-    const { conversation } = await get<{ conversation: Conversation }>(`${this.#path}/messages/${id}`, { method: 'DELETE' });
-    const parent = this.#tree.get(id)?.parent ?? ROOT;
-    this.#tree.remove(id);
-    this.conversation = conversation;
-    this.#show(this.#tree.leafBelow(parent));
+    await this.#change(async () => {
+      const { conversation } = await get<{ conversation: Conversation }>(`${this.#path}/messages/${id}`, { method: 'DELETE' });
+      const parent = this.#tree.get(id)?.parent ?? ROOT;
+      this.#tree.remove(id);
+      this.conversation = conversation;
+      this.#show(this.#tree.leafBelow(parent));
+    });
+  }
+
+  /** Throws where a turn of this page is under way. */
+  #refuseSecondTurn(): void {
+    if (this.answer || this.asked) throw new Error('An answer is being written here. Wait for its end, or stop it.');
   }
 
   #show(leaf: string | null): void {
@@ -164,11 +215,11 @@ export class Thread {
 
   async #run(turn: Turn, answer: GrowingAnswer, clientId: string = crypto.randomUUID(), ontaken?: () => void): Promise<boolean> {
     const before = this.path;
-    [this.answer, this.trouble] = [answer, ''];
+    this.#version += 1;
+    [this.answer, this.#last, this.trouble] = [answer, answer, ''];
     this.#show(answer.parent);
     this.#ending = new AbortController();
     let isTaken = false;
-    let isWhole = false;
     let trouble = '';
     try {
       const response = await ask(`${this.#path}/turns`, {
@@ -181,10 +232,8 @@ export class Thread {
           isTaken = true;
           this.#begin(JSON.parse(event.data) as TurnBegun, answer);
           ontaken?.();
-        } else if (isStored(event)) {
-          isWhole = true;
-          this.#end(JSON.parse(event.data) as Message);
-        } else if (event.data !== '[DONE]') answer.take(event);
+        } else if (isStored(event)) this.#end(JSON.parse(event.data) as Message);
+        else if (event.data !== '[DONE]') answer.take(event);
       }
     } catch (error) {
       if (error instanceof ApiError) trouble = error.message;
@@ -192,11 +241,12 @@ export class Thread {
         trouble = `The connection broke while the answer was written (${sentence(error)}). What was written is kept.`;
     }
     // A stored answer ends the turn before its stream does: another turn may be under way by now.
-    if (isWhole) return isTaken;
+    if (this.answer !== answer) return isTaken;
     [this.answer, this.asked] = [undefined, undefined];
     if (!isTaken) this.path = before;
     await this.load().catch(() => undefined);
-    if (this.answer) return isTaken;
+    // Another turn may have come and gone while this one's conversation was read.
+    if (this.#last !== answer) return isTaken;
     if (isTaken && this.path.at(-1)?.id !== answer.id) this.#keep(answer);
     this.trouble = trouble;
     return isTaken;
@@ -212,6 +262,7 @@ export class Thread {
   }
 
   #end(message: Message): void {
+    this.#version += 1;
     this.#tree.put(message);
     this.answer = undefined;
     this.#show(message.id);

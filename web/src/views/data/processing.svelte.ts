@@ -4,6 +4,7 @@ import type { ActionReply } from '$schemas/core/datasets';
 import type { EventList, EventRecord } from '$schemas/core/events';
 import type { Task } from '$schemas/core/tasks';
 import { ApiError, get, send } from '../../lib/api';
+import { Latest } from '../../lib/overlap.svelte';
 import { toasts } from '../../lib/toasts.svelte';
 
 const POLL_MS = 700;
@@ -39,6 +40,7 @@ export const isOpen = ({ state }: Task): boolean => state === 'PENDING' || state
 export class Processing {
   readonly #project: string;
   readonly #dataset: string;
+  readonly #looking = new Latest();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The tasks, the newest last. */
   tasks = $state.raw<readonly Task[]>([]);
@@ -78,7 +80,7 @@ export class Processing {
     const body = { action_type: 'process', ...(hash === undefined ? {} : { file_hash: hash }) };
     const { task_id: id } = await send<ActionReply>(`${this.#project}/datasets/${encodeURIComponent(this.#dataset)}/actions`, body);
     const task = await this.#read(id!);
-    if (task) this.tasks = [...this.tasks, task].slice(-MOST_TASKS);
+    if (task) this.tasks = [...this.tasks.filter((one) => one.task_id !== id), task].slice(-MOST_TASKS);
     this.#keep();
     if (task && !isOpen(task)) this.ends += 1;
     this.#follow();
@@ -96,28 +98,29 @@ export class Processing {
 
   async #look(): Promise<void> {
     clearTimeout(this.#timer);
-    const before = this.open;
-    try {
-      const now = new Map(
-        (await Promise.all(before.map(({ task_id: id }) => this.#read(id)))).map((task, at) => [before[at]!.task_id, task]),
-      );
-      this.tasks = this.tasks.map((task) => now.get(task.task_id) ?? task);
-      if (this.open.length < before.length) {
+    this.#timer = undefined;
+    await this.#looking.run(
+      (signal) => Promise.all(this.open.map(async ({ task_id: id }) => [id, await this.#read(id, signal)] as const)),
+      (read) => {
+        const now = new Map(read);
+        // One that the daemon keeps no more has ended too.
+        this.tasks = this.tasks.flatMap((task) => (now.has(task.task_id) ? (now.get(task.task_id) ?? []) : [task]));
+        if (read.every(([, task]) => task && isOpen(task))) return;
         this.ends += 1;
         this.#keep();
-      }
-    } catch (error) {
-      // While the daemon is away, the task stands still and is asked for again.
-      if (!(error instanceof ApiError && error.status === 0)) toasts.bad(error);
-    }
-    this.#timer = undefined;
+      },
+      (error) => {
+        // While the daemon is away, the task stands still and is asked for again.
+        if (!(error instanceof ApiError && error.status === 0)) toasts.bad(error);
+      },
+    );
     this.#follow();
   }
 
   /** A task; undefined where the daemon does not keep it any more. */
-  async #read(id: string): Promise<Task | undefined> {
+  async #read(id: string, signal?: AbortSignal): Promise<Task | undefined> {
     try {
-      return await get<Task>(`${this.#project}/tasks/${encodeURIComponent(id)}`);
+      return await get<Task>(`${this.#project}/tasks/${encodeURIComponent(id)}`, signal ? { signal } : {});
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;

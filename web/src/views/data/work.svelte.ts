@@ -71,6 +71,13 @@ export function workOn(project: string, dataset: string): DatasetWork {
   return known;
 }
 
+/** Ends the work on a dataset that is deleted: one that gets its name later begins with nothing. */
+export function forgetWork(project: string, dataset: string): void {
+  const name = `${project} ${dataset}`;
+  works.get(name)?.uploads.cancelAll();
+  works.delete(name);
+}
+
 // A page that is closed forgets the files that it was given.
 addEventListener('beforeunload', (event) => {
   if ([...works.values()].some(({ uploads }) => uploads.isBusy)) event.preventDefault();

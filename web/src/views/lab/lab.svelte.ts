@@ -4,6 +4,7 @@ import type { QuestionReply, StoredQuestion } from '$schemas/core/questions';
 import type { DatabaseList, QueryReply, QueryResult } from '$schemas/core/rag';
 import { get, isAbort, send, sentence } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
+import { Latest } from '../../lib/overlap.svelte';
 import { type Condition, conditionsOf, type Filters, filtersOf } from './filters';
 
 /** A strategy of a database. */
@@ -39,7 +40,8 @@ export const MOST_PASSAGES = 50;
 export class Lab {
   readonly #path: string;
   readonly #draft: string;
-  #asking: AbortController | undefined;
+  readonly #loading = new Latest();
+  readonly #asking = new Latest();
   question = $state('');
   conditions = $state<Condition[]>([]);
   /** As its field gives it; null while that is empty. */
@@ -51,7 +53,6 @@ export class Lab {
   /** What the columns answer, which is not what is typed since. */
   asked = $state.raw<{ readonly query: string; readonly filters: Filters | undefined }>();
   #marks = $state.raw<ReadonlyMap<string, Mark>>(new Map());
-  isAsking = $state(false);
 
   constructor(path: string) {
     this.#path = path;
@@ -77,6 +78,10 @@ export class Lab {
     return this.threshold !== null && this.threshold >= 0 && this.threshold <= 1 ? '' : 'From 0 to 1.';
   }
 
+  get isAsking(): boolean {
+    return this.#asking.isBusy;
+  }
+
   get canAsk(): boolean {
     return this.question.trim() !== '' && this.chosen.length > 0 && this.topKProblem === '' && this.thresholdProblem === '';
   }
@@ -86,8 +91,14 @@ export class Lab {
     return this.#marks.size;
   }
 
-  async load(): Promise<void> {
-    const { databases } = await get<DatabaseList>(`${this.#path}/rag/databases`);
+  load(): Promise<void> {
+    return this.#loading.run(
+      (signal) => get<DatabaseList>(`${this.#path}/rag/databases`, { signal }),
+      (list) => this.#take(list),
+    );
+  }
+
+  #take({ databases }: DatabaseList): void {
     this.ways = databases.flatMap(({ name: database, retrieval_strategies: strategies }) =>
       strategies.map(({ name: strategy, type }) => ({ database, strategy, type })),
     );
@@ -107,19 +118,16 @@ export class Lab {
     const asked = { query: this.question.trim(), filters: filtersOf(this.conditions) };
     if (asked.query !== this.asked?.query) this.#marks = new Map();
     this.asked = asked;
-    this.#asking?.abort();
-    const asking = new AbortController();
-    this.#asking = asking;
-    this.isAsking = true;
     const ways = this.ways.filter((way) => this.chosen.includes(nameOf(way)));
     this.columns = ways.map((way) => ({ way }));
-    await Promise.all(
-      ways.map(async (way, at) => {
-        const column = await this.#askOne(way, asking.signal);
-        if (!asking.signal.aborted) this.columns = this.columns.with(at, column);
-      }),
-    );
-    if (this.#asking === asking) this.isAsking = false;
+    const askAll = (signal: AbortSignal): Promise<unknown> =>
+      Promise.all(
+        ways.map(async (way, at) => {
+          const column = await this.#askOne(way, signal);
+          if (!signal.aborted) this.columns = this.columns.with(at, column);
+        }),
+      );
+    await this.#asking.run(askAll, () => undefined);
   }
 
   async #askOne(way: Way, signal: AbortSignal): Promise<Column> {
@@ -141,8 +149,7 @@ export class Lab {
   }
 
   stop(): void {
-    this.#asking?.abort();
-    this.isAsking = false;
+    this.#asking.end();
   }
 
   isRight(result: QueryResult, { way: { database } }: Column): boolean {
@@ -158,12 +165,13 @@ export class Lab {
 
   /** Keeps the question that was asked with the passages that were marked: once for each database that has some. */
   async save(): Promise<void> {
-    const { query, filters } = this.asked!;
-    for (const database of new Set([...this.#marks.values()].map((mark) => mark.database))) {
-      const relevant = [...this.#marks.values()].filter((mark) => mark.database === database).map(({ result }) => relevantOf(result));
+    // Another question may be asked meanwhile, with other marks.
+    const [{ query, filters }, marks] = [this.asked!, this.#marks];
+    for (const database of new Set([...marks.values()].map((mark) => mark.database))) {
+      const relevant = [...marks.values()].filter((mark) => mark.database === database).map(({ result }) => relevantOf(result));
       await send<QuestionReply>(`${this.#path}/questions`, { query, database, ...(filters ? { filters } : {}), relevant });
       // What is kept is not kept a second time, also where the next database fails.
-      this.#marks = new Map([...this.#marks].filter(([, mark]) => mark.database !== database));
+      this.#marks = new Map([...this.#marks].filter(([name, mark]) => mark.database !== database || marks.get(name) !== mark));
     }
   }
 

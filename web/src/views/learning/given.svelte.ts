@@ -1,5 +1,6 @@
 /** The table that the reader gave, which the parts of this view share. */
 import { sentence } from '../../lib/api';
+import { Latest } from '../../lib/overlap.svelte';
 import { type Encoding, readTable, type Table } from './table';
 
 class Given {
@@ -7,14 +8,18 @@ class Given {
   encodings = $state.raw<readonly Encoding[]>([]);
   problem = $state('');
 
-  async take(file: File): Promise<void> {
+  readonly #reading = new Latest();
+
+  take(file: File): Promise<void> {
     this.problem = '';
-    try {
-      this.table = await readTable(file);
-      this.encodings = this.table.columns.map(({ isNumeric }) => (isNumeric ? 'numeric' : ''));
-    } catch (error) {
-      this.problem = sentence(error);
-    }
+    return this.#reading.run(
+      () => readTable(file),
+      (table) => {
+        this.table = table;
+        this.encodings = table.columns.map(({ isNumeric }) => (isNumeric ? 'numeric' : ''));
+      },
+      (error) => (this.problem = sentence(error)),
+    );
   }
 }
 

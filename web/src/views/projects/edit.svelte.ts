@@ -3,6 +3,7 @@
 import type { ProjectText, TextCheck, TextSaved } from '$schemas/core/projects';
 import { ApiError, get, projectPath, send } from '../../lib/api';
 import { draft, keepDraft } from '../../lib/drafts';
+import { inOrder } from '../../lib/overlap.svelte';
 import { type Path, type ReadYaml, readYaml, withMoved, withValue } from './yaml';
 
 /** How long after the last change the daemon is asked about the text, in milliseconds. */
@@ -34,6 +35,8 @@ export class ProjectEdit {
   /** Stamp of the file that the text is based on. */
   #base = '';
   #lineEnd = '\n';
+  /** Saves go one after the other: the second is based on what the first stored. */
+  readonly #inOrder = inOrder();
   text = $state('');
   /** The file as it was read or saved last. */
   saved = $state.raw<ProjectText>();
@@ -57,6 +60,7 @@ export class ProjectEdit {
   /** Reads the file, and takes up a draft of it. */
   async load(): Promise<void> {
     const file = await this.#file();
+    if (this.saved) return;
     this.saved = file;
     this.#kept = draft(this.#draft);
     const [stamp = '', ...rest] = this.#kept.split('\n');
@@ -130,20 +134,24 @@ export class ProjectEdit {
   }
 
   /** Saves the text. Where the file is another by now, nothing is saved and `theirs` is set. Throws what else went wrong. */
-  async save(): Promise<boolean> {
-    try {
-      const { text } = await send<TextSaved>(
-        `${this.path}/text`,
-        { text: this.text.replaceAll('\n', this.#lineEnd), stamp: this.saved!.stamp },
-        { method: 'PUT' },
-      );
-      this.#take(this.#shown(text));
-      return true;
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 409) throw error;
-      this.theirs = await this.#file();
-      return false;
-    }
+  save(): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const mine = this.text;
+      try {
+        const { text } = await send<TextSaved>(
+          `${this.path}/text`,
+          { text: mine.replaceAll('\n', this.#lineEnd), stamp: this.saved!.stamp },
+          { method: 'PUT' },
+        );
+        if (this.text === mine && this.odd.size === 0) this.#take(this.#shown(text));
+        else this.#goOnFrom(this.#shown(text));
+        return true;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 409) throw error;
+        this.theirs = await this.#file();
+        return false;
+      }
+    });
   }
 
   /** Gives up this text for the file's. */
@@ -153,9 +161,12 @@ export class ProjectEdit {
 
   /** Goes on with this text; it replaces the file's when it is saved. */
   keepMine(): void {
-    this.saved = this.theirs!;
-    this.theirs = undefined;
-    this.#base = this.saved.stamp;
+    this.#goOnFrom(this.theirs!);
+  }
+
+  /** Bases the text on a file; what was typed stays. */
+  #goOnFrom(file: ProjectText): void {
+    [this.saved, this.theirs, this.#base] = [file, undefined, file.stamp];
     this.set(this.text);
   }
 

@@ -6,7 +6,7 @@ const FORMS = [
 
 export class Recorder {
   isOn = $state(false);
-  /** The browser asks the reader for the microphone. */
+  /** The browser asks the reader for the microphone, or puts together what was recorded. */
   isAsking = $state(false);
   seconds = $state(0);
   #recorder: MediaRecorder | undefined;
@@ -54,6 +54,7 @@ export class Recorder {
   /** Ends, and gives what was recorded. */
   stop(): Promise<File> {
     const recorder = this.#recorder!;
+    this.isAsking = true;
     return new Promise((resolve) => {
       recorder.addEventListener('stop', () => {
         const [, ending = 'webm'] = FORMS.find(([type]) => recorder.mimeType.startsWith(type.split(';')[0]!)) ?? [];
@@ -67,7 +68,7 @@ export class Recorder {
   /** Gives the microphone back; what was recorded is thrown away. */
   drop(): void {
     clearInterval(this.#timer);
-    this.isOn = false;
+    [this.isOn, this.isAsking] = [false, false];
     for (const track of this.#recorder?.stream.getTracks() ?? []) track.stop();
     this.#recorder = undefined;
   }
