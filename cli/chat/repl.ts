@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { makePrivateFolder } from '../../runtime/base/files.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Call } from '../verb.js';
 import { contentOf } from './attachments.js';
@@ -194,7 +195,7 @@ export async function converseAtTerminal(call: Call, talk: Talk): Promise<void> 
   await new Conversation(call, talk, lines).hold();
   lines.close();
   try {
-    mkdirSync(call.daemon.dataDir, { recursive: true, mode: 0o700 });
+    makePrivateFolder(call.daemon.dataDir);
     writeFileSync(file, `${history.join('\n')}\n`, { mode: 0o600 });
   } catch (error) {
     call.out.note(`what was typed could not be kept: ${(error as Error).message}`);

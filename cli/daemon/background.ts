@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonOptions } from '../../gateway/daemon/options.js';
+import { makePrivateFolder } from '../../runtime/base/files.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Call } from '../verb.js';
 
@@ -21,7 +22,7 @@ export const logFile = ({ dataDir }: Pick<DaemonOptions, 'dataDir'>): string => 
 /** Opens the log for another daemon; a long one becomes `quern.log.1`. */
 function openLog(options: DaemonOptions): number {
   const file = logFile(options);
-  mkdirSync(join(options.dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  makePrivateFolder(join(options.dataDir, 'logs'));
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES) renameSync(file, `${file}.1`);
   return openSync(file, 'a', 0o600);
 }

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, type Stats, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, renameSync, rmSync, type Stats, statfsSync, writeFileSync } from 'node:fs';
 import { chmod, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../../runtime/base/files.js';
 import { log } from '../../runtime/base/log.js';
 import { isAlive, readOwner, thisProcess } from '../../runtime/hosts/processes.js';
 import { Failure } from '../../schemas/errors.js';
@@ -65,7 +66,7 @@ function tryLink(mine: string, lock: string): boolean {
 /** Makes the directory and writes this process's claim into it, which the lock becomes a link to. */
 function writeOwner(mine: string, dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makePrivateFolder(dataDir);
     writeFileSync(mine, JSON.stringify(thisProcess()));
   } catch (error) {
     if (existsSync(mine)) rmSync(mine);

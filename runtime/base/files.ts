@@ -1,6 +1,7 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
@@ -13,6 +14,22 @@ export function humanSize(bytes: number): string {
 
 /** A path that begins with `~` with the home folder in its place, as the shell has it. */
 export const expandHome = (path: string): string => path.replace(/^~(?=[/\\]|$)/, () => homedir());
+
+/**
+ * Makes a folder that its owner alone may read, and those above it that are missing. Throws what the system says. Node's own way to make several never
+ * returns where the system refuses one as not found, as it does below /proc.
+ */
+export function makePrivateFolder(path: string): void {
+  let top: string | undefined;
+  for (let at = resolve(path); !existsSync(at) && at !== dirname(at); at = dirname(at)) top = at;
+  try {
+    if (top !== undefined) mkdirSync(top, { mode: 0o700 });
+  } catch (error) {
+    // Another process has just made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
 
 /** True when `path` lies below `root`, by its letters alone. */
 export function isInside(root: string, path: string): boolean {

@@ -57,6 +57,7 @@ describe('the lock of a data directory', () => {
     const plainFile = join(folder(), 'file');
     writeFileSync(plainFile, '');
     assert.throws(() => lockDataDir(join(plainFile, 'below')), below(plainFile));
+    if (process.platform === 'linux') assert.throws(() => lockDataDir('/proc/below/another'), below('/proc/below'));
     const dataDir = folder();
     if (!existsSync('/dev/full')) return t.diagnostic('no /dev/full here: the full disk was not tried');
     // Every write to this device is refused as on a full disk.
