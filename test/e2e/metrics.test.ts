@@ -35,10 +35,14 @@ describe('/metrics', () => {
     assert.match(await (await post(`${daemon.runtime}/v1/chat/completions`, { model: 'quern-tiny', stream: true })).text(), /\[DONE\]/);
     await fetch(`${daemon.core}/no/such/path/${'x'.repeat(99)}`, { headers });
     assert.equal((await fetch(`${daemon.core}/info`)).status, 401);
-    // The event of the chat is written a moment later.
+    // What is counted behind the last token is there a moment later.
+    const counts = ['quern_first_token_seconds_count{model="quern-tiny"} 2', 'quern_events_total{type="inference",status="completed"} 1'];
     await until(
-      async () => numberAt(await scraped(daemon.core), 'quern_first_token_seconds_count{model="quern-tiny"}') === 2,
-      'the event of the chat is written',
+      async () => {
+        const lines = (await scraped(daemon.core)).split('\n');
+        return counts.every((count) => lines.includes(count));
+      },
+      `both chats are counted: ${counts.join(', ')}`,
     );
     for (const base of [daemon.core, daemon.runtime]) {
       const text = await scraped(base);
