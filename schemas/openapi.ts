@@ -51,7 +51,8 @@ function operation(endpoint: Endpoint<never>, components: Components): JsonSchem
   const json = (schema: JsonSchema | undefined): JsonSchema => ({ 'application/json': schema === undefined ? {} : { schema } });
   const success: JsonSchema =
     endpoint.response || !endpoint.mediaTypes ? json(endpoint.response && components.reference(endpoint.response)) : {};
-  for (const type of endpoint.mediaTypes ?? []) success[type] = { schema: { type: 'string' } };
+  // A file of JSON may hold any value.
+  for (const type of endpoint.mediaTypes ?? []) success[type] = { schema: type === 'application/json' ? {} : { type: 'string' } };
   if (endpoint.streams) {
     const type = endpoint.streams === 'lines' ? 'application/x-ndjson' : 'text/event-stream';
     success[type] = { schema: { description: STREAMS[type] } };
