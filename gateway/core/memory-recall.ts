@@ -1,7 +1,6 @@
 import type { RecallQuestion } from '../../runtime/memory/recall/recall.js';
-import { givenFilter, shownRecall } from '../../runtime/memory/wire.js';
+import { givenFilter, givenPlace, shownRecall } from '../../runtime/memory/wire.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
-import { Failure } from '../../schemas/errors.js';
 import type {
   ConsolidateReply,
   ConsolidateRequest,
@@ -17,16 +16,15 @@ const CONSOLIDATION_MS = 30_000;
 const RECALL_BYTES = 262_144;
 const RADIUS_M = 1000;
 
-/** The question of a recall. Throws `bad_request` for half a place, and as `givenFilter`. */
+/** The question of a recall. Throws as `givenPlace` and `givenFilter`. */
 export function recallQuestion(given: Partial<QueryQuery>): RecallQuestion {
-  const { query, entities, latitude: lat, longitude: lon, radius_m: radiusM = RADIUS_M, max_tokens: maxTokens, limit } = given;
-  if ((lat === undefined) !== (lon === undefined))
-    throw new Failure('bad_request', 'A place needs both latitude and longitude; give both or neither.', { code: 'HalfPlace' });
+  const { query, entities, radius_m: radiusM = RADIUS_M, max_tokens: maxTokens, limit } = given;
+  const place = givenPlace(given);
   return {
     ...givenFilter({ ...given, limit }),
     ...(query === undefined ? {} : { text: query }),
     ...(entities === undefined ? {} : { entities: entities.split(',') }),
-    ...(lat === undefined || lon === undefined ? {} : { near: { lat, lon, radiusM } }),
+    ...(place ? { near: { ...place, radiusM } } : {}),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
 }

@@ -2,7 +2,7 @@ import { isMemoryId } from '../../runtime/memory/check.js';
 import type { KindName, MemoryCounts, MemoryRecord, MemoryStore, PlacedRecord, ReadFilter } from '../../runtime/memory/contract.js';
 import { limitOf } from '../../runtime/memory/filter.js';
 import { exportLines, importLines } from '../../runtime/memory/transfer.js';
-import { givenFilter, givenMemory, shownMemory } from '../../runtime/memory/wire.js';
+import { givenFilter, givenMemory, givenPlace, shownMemory } from '../../runtime/memory/wire.js';
 import { type Endpoint, endpoint, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
@@ -34,10 +34,8 @@ type Table = (typeof TABLES)[number];
 /** Where a query looks: around a place, along time, or through all records. */
 async function findRecords(store: MemoryStore, query: QueryQuery): Promise<PlacedRecord[]> {
   const filter = givenFilter(query);
-  const { latitude: lat, longitude: lon, radius_m: radiusM = 0 } = query;
-  if (lat !== undefined && lon !== undefined) return readsOf(store, store.places, 'spatial').within({ lat, lon }, radiusM, filter);
-  if (lat !== undefined || lon !== undefined)
-    throw new Failure('bad_request', 'A place needs both latitude and longitude; give both or neither.', { code: 'HalfPlace' });
+  const place = givenPlace(query);
+  if (place) return readsOf(store, store.places, 'spatial').within(place, query.radius_m ?? 0, filter);
   const records = await (filter.fromMs !== undefined || filter.toMs !== undefined ? alongTime(store, filter) : store.newest(filter));
   return records.map((record) => ({ record, distanceM: Number.NaN }));
 }

@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Message, TurnBegun, TurnRequest } from '../../schemas/generated/core/conversations.js';
 import type { ChatCall } from '../chat/chat.js';
+import { sizeOf } from '../chat/session.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { DONE } from '../completions/wire.js';
 import type { ConversationMessage } from '../store/records.js';
@@ -84,7 +85,8 @@ function runningTurn(conversations: Conversations, place: Place, head: Head, pla
     ...(results.length > 0 ? { tool_results: results } : {}),
     assistant: { id: plan.answer.message.id, parent: plan.answer.message.parent },
   };
-  let bytes = 0;
+  // An answer that goes on is counted already as far as it was written.
+  const countedBytes = plan.isContinued ? sizeOf(plan.answer) : 0;
   return new RunningTurn({
     begun,
     answer,
@@ -97,8 +99,8 @@ function runningTurn(conversations: Conversations, place: Place, head: Head, pla
         return records.store.write((batch) => void records.putMessage(batch, id, one));
       }
       await conversations.update(place, id, (now, batch) => {
-        bytes = records.putMessage(batch, id, one);
-        return touchedNow({ ...now, bytes: now.bytes + bytes });
+        const bytes = records.putMessage(batch, id, one) - countedBytes;
+        return touchedNow({ ...now, bytes: Math.max(0, now.bytes + bytes) });
       });
     },
     over: () => running.delete(id),

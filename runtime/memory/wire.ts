@@ -111,6 +111,13 @@ export function givenFilter(query: Partial<QueryQuery>): ReadFilter {
   });
 }
 
+/** The place of a query, if it has one. Throws `bad_request` for half a place. */
+export function givenPlace({ latitude: lat, longitude: lon }: Partial<QueryQuery>): { lat: number; lon: number } | undefined {
+  if (lat !== undefined && lon !== undefined) return { lat, lon };
+  if (lat === undefined && lon === undefined) return undefined;
+  throw new Failure('bad_request', 'A place needs both latitude and longitude; give both or neither.', { code: 'HalfPlace' });
+}
+
 function typeOf(name: string): MemoryType {
   if ((TYPES as readonly string[]).includes(name)) return name as MemoryType;
   throw invalidMember('data_types', `must be of ${TYPES.join(', ')}`, name, 'query');

@@ -61,6 +61,18 @@ describe('conversations under faults', () => {
     await exchange.done;
   });
 
+  it('an answer that goes on is counted once', async () => {
+    await stage.ask('conversation_turn', { ids: at(), body: { message: { content: 'good day' } } });
+    const answer = await last();
+    await stage.json('conversation_message_edit', { ids: at({ message_id: answer.id }), body: { content: 'some '.repeat(200) } });
+    const { records } = stage.runtime.conversations.shared;
+    const bytes = (): number => records.head({ namespace: 'ns', project: 'p', owner: '' }, id).bytes;
+    const before = bytes();
+    await stage.ask('conversation_turn', { ids: at(), body: { continue: answer.id } });
+    assert.ok((await last()).content.length >= 1_000);
+    assert.ok(bytes() - before < 800, `${bytes() - before} bytes more`);
+  });
+
   it('the same request twice asks once', async () => {
     const body = { message: { content: 'hello' }, client_id: 'k1' };
     const [one, two] = await Promise.all([1, 2].map(() => stage.ask('conversation_turn', { ids: at(), body })));
