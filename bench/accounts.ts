@@ -6,8 +6,9 @@ import { DATABASE_SERVERS, endDatabaseServers, optionsFor } from '../test/suppor
 import { StripeStandIn } from '../test/support/accounts/stripe-stand-in.js';
 import { member, PASSWORD } from '../test/support/accounts/visitor.js';
 import { storm } from '../test/support/accounts/webhook-storm.js';
-import { emptyDataDir, freePort } from '../test/support/daemon.js';
+import { emptyDataDir } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
+import { freePort } from '../test/support/ports.js';
 import { answers, ask, ended, type LoopDelay, quern, type Row, table } from './measure.js';
 import { QUICK, sizeOf } from './size.js';
 

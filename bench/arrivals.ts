@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { emptyDataDir, freePort } from '../test/support/daemon.js';
+import { emptyDataDir } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
+import { freePort } from '../test/support/ports.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, part, program, quantile, ROOT, type Row, table } from './measure.js';
 import { QUICK, sizeOf } from './size.js';

@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Prepared } from '../schemas/generated/universal/cache.js';
-import { emptyDataDir, freePort } from '../test/support/daemon.js';
+import { emptyDataDir } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
+import { freePort } from '../test/support/ports.js';
 import { answers, ended, median, quern, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';
 

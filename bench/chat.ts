@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
+import { freePort } from '../test/support/ports.js';
 import { benchArrivals } from './arrivals.js';
 import { benchDeterministic } from './deterministic.js';
 import { unlessLacking } from './lacking.js';

@@ -1,5 +1,5 @@
-import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
+import { freePort } from '../test/support/ports.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, median, part, quern, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';

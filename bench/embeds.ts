@@ -1,4 +1,4 @@
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import { dataDirWithModel, embedOver, modelName } from './encoder-contestants.js';
 import { mixedTexts, texts } from './encoder-models.js';
 import { answers, ask, ended, type LoopDelay, quern, type Row, table } from './measure.js';

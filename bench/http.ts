@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import type { HttpPeerPlan } from './http-peer.js';
 import { Lacking } from './lacking.js';
 import { answers, ask, ended, median, part, quern, type Row, table } from './measure.js';

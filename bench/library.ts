@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { emptyDataDir, freePort } from '../test/support/daemon.js';
+import { emptyDataDir } from '../test/support/daemon.js';
 import { writeProject } from '../test/support/dataset-stage.js';
+import { freePort } from '../test/support/ports.js';
 import { RETRIEVAL_PROJECT, RetrievalClient } from '../test/support/retrieval-client.js';
 import { answers, quern } from './measure.js';
 

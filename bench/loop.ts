@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
+import { freePort } from '../test/support/ports.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, type LoopDelay, part, ROOT, table } from './measure.js';
 

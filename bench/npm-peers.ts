@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFil
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import { Lacking } from './lacking.js';
 import { answers, program, ROOT } from './measure.js';
 import { PEERS } from './peers.js';

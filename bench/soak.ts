@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { emptyDataDir, freePort } from '../test/support/daemon.js';
+import { emptyDataDir } from '../test/support/daemon.js';
 import { writeProject } from '../test/support/dataset-stage.js';
 import { writeTinyEncoders } from '../test/support/models/tiny-encoders.js';
+import { freePort } from '../test/support/ports.js';
 import { RETRIEVAL_PROJECT, RetrievalClient } from '../test/support/retrieval-client.js';
 import { proseOf, randomOf } from '../test/support/retrieval-corpus.js';
 import { takeIn } from './library.js';

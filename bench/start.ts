@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import { answers, ended, median, quern, table } from './measure.js';
 
 const ROUNDS = 9;

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import { answers, ended, median, quantile, quern, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';
 

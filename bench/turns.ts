@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import { answers, ended, median, quern, type Row, table } from './measure.js';
 
 const POINTS = [2, 200, 2000];

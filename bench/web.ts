@@ -1,5 +1,5 @@
 import { Browser, CHROMIUM } from '../test/support/browser.js';
-import { freePort } from '../test/support/daemon.js';
+import { freePort } from '../test/support/ports.js';
 import { delta, frames, type Scene, ScriptedOpenAI, say, usage } from '../test/support/scripted-openai.js';
 import { ENTRY_BYTES, loadedAssets, sumOf, VIEW_BYTES, VIEWS } from '../test/support/web/assets.js';
 import { MARKDOWN } from '../test/support/web/chat-host.js';

@@ -10,7 +10,7 @@ import { nodeHandler } from '../../accounts/mounts/node.js';
 import { mountOnUws } from '../../accounts/mounts/uws.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { PASSWORD } from '../support/accounts/visitor.js';
-import { freePort } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 
 /** A server of one framework with the library on it; resolves to what closes it. */
 type Mounting = (accounts: Accounts, port: number) => Promise<() => unknown>;

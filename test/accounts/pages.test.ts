@@ -6,7 +6,7 @@ import { nodeHandler } from '../../accounts/mounts/node.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { PASSWORD, Visitor } from '../support/accounts/visitor.js';
 import { Browser, CHROMIUM } from '../support/browser.js';
-import { freePort } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 

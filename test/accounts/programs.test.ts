@@ -15,7 +15,7 @@ import { nodeHandler } from '../../accounts/mounts/node.js';
 import { optionsFor } from '../support/accounts/database-servers.js';
 import { StripeStandIn } from '../support/accounts/stripe-stand-in.js';
 import { Visitor } from '../support/accounts/visitor.js';
-import { freePort } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 
 const SECRET = 'k4Jw9rQ2xVb7LmZ1tYp8sNc5dFg3hRe6';
 const folder = mkdtempSync(join(tmpdir(), 'quern-accounts-programs-'));

@@ -6,7 +6,8 @@ import OpenAI from 'openai';
 import { WebSocket } from 'ws';
 import { PASSWORD } from '../support/accounts/visitor.js';
 import { Browser, CHROMIUM } from '../support/browser.js';
-import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 const AUTH_SECRET = 'q8Zt0yW3nLr5Vb7Xc9Ka1Sd4Gf6Hj2Pm';

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ranProgram } from '../support/command-line.js';
-import { type DaemonUnderTest, emptyDataDir, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 
 const TABLE = [
   'text,label',

@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { FIRST_MODEL } from '../../models/built-in.js';
-import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 import { until } from '../support/until.js';
 
 const QUESTION = { messages: [{ role: 'user', content: 'Hello!' }] };

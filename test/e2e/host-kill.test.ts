@@ -68,7 +68,7 @@ class Talk {
   }
 }
 
-/** The processes whose parent is `pid`. */
+/** The living processes whose parent is `pid`: not one that ended, of which its parent has not heard yet. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -76,7 +76,8 @@ function childrenOf(pid: number): number[] {
     .filter((one) => {
       try {
         const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return state !== 'Z' && Number(parent) === pid;
       } catch {
         return false;
       }
@@ -111,11 +112,14 @@ it(`${SESSIONS} chats keep every acknowledged turn through ${KILLS} kills of the
       await Promise.race([failed, until(() => total() > before, `an answer before kill ${round}`)]);
       await sleep(Math.random() * 150);
       // The answer may be one of before the last kill.
-      await Promise.race([failed, until(() => childrenOf(daemon.child.pid!).length > 0, `a host before kill ${round}`)]);
-      for (const host of childrenOf(daemon.child.pid!)) {
-        process.kill(host, 'SIGKILL');
-        killed += 1;
-      }
+      let hosts: number[] = [];
+      const isUp = (): boolean => {
+        hosts = childrenOf(daemon.child.pid!);
+        return hosts.length > 0;
+      };
+      await Promise.race([failed, until(isUp, `a host before kill ${round}`)]);
+      for (const host of hosts) process.kill(host, 'SIGKILL');
+      killed += hosts.length;
     }
     const before = total();
     await Promise.race([failed, until(() => total() > before, 'an answer after the last kill')]);

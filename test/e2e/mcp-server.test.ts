@@ -7,8 +7,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as FirstStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { coreEndpoints } from '../../gateway/core/index.js';
-import { type DaemonUnderTest, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
 import { MCP_CLIENTS, type McpClient } from '../support/mcp-clients.js';
+import { freePort } from '../support/ports.js';
 
 const KEY = 'a key of this test';
 const STORY = { namespace: 'default', project: 'quickstart', messages: [{ role: 'user', content: 'Tell me a story' }], max_tokens: 60 };

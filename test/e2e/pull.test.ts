@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { scanCacheDir } from '@huggingface/hub';
-import { type DaemonUnderTest, emptyDataDir, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
 import { etagOf, HubServer } from '../support/hub-server.js';
 import { tinyPath } from '../support/models/cache.js';
+import { freePort } from '../support/ports.js';
 
 const SIZE = 40 * 1024 * 1024;
 

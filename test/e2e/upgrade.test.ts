@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isKept } from '../../gateway/daemon/backup/manifest.js';
 import { writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
-import { type DaemonUnderTest, emptyDataDir, freePort, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 import { until } from '../support/until.js';
 
 const CHAT = '/v1/projects/default/quickstart/chat/completions';

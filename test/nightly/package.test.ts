@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../support/daemon.js';
+import { freePort } from '../support/ports.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const LIMIT_MS = 600_000;

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { get } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './ports.js';
 
 /** The program as it is delivered: packed, which starts in less time than the compiled files. */
 export const MAIN = join(import.meta.dirname, '..', '..', 'bundle', 'main.js');
@@ -20,18 +20,6 @@ export interface DaemonUnderTest {
   output(): string;
   /** Sends a signal and waits for the end; resolves to the exit code (null when a signal killed it). */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-}
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 const folders: string[] = [];

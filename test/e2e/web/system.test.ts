@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { emptyDataDir, freePort } from '../../support/daemon.js';
+import { emptyDataDir } from '../../support/daemon.js';
+import { freePort } from '../../support/ports.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };

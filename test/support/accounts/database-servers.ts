@@ -7,7 +7,7 @@ import { after } from 'node:test';
 import type { AccountsOptions } from '../../../accounts/accounts.js';
 import type { DatabaseSettings } from '../../../accounts/config/settings.js';
 import type { D1Binding } from '../../../accounts/database/dialects/d1.js';
-import { freePort } from '../daemon.js';
+import { freePort } from '../ports.js';
 
 /** A database that stands ready: how the module file names it, and what only code can hand over. */
 export interface ReadyDatabase {

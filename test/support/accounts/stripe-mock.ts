@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort } from '../daemon.js';
+import { freePort } from '../ports.js';
 import type { MirroredRequest } from './stripe-stand-in.js';
 
 const PROGRAM = resolve('build/stripe-mock/stripe-mock');

@@ -1,6 +1,6 @@
 import { createTransport, dispatch } from '../../../gateway/http/index.js';
 import type { Endpoint } from '../../../schemas/endpoint.js';
-import { freePort } from '../daemon.js';
+import { freePort } from '../ports.js';
 
 /** Serves endpoints on a free port of this machine. */
 export async function listenOn<Context>(

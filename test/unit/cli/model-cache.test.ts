@@ -12,7 +12,7 @@ import { statusEndpoints } from '../../../gateway/universal/status.js';
 import type { LoadedEngine } from '../../../runtime/engines/contracts/loaded.js';
 import { encoderKey } from '../../../runtime/models/residency/key.js';
 import { Models } from '../../../runtime/models/residency/models.js';
-import { freePort } from '../../support/daemon.js';
+import { freePort } from '../../support/ports.js';
 import { listenOn } from '../../support/vision/listen.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-cache-'));

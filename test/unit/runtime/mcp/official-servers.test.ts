@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { McpServer } from '../../../../schemas/generated/config/project.js';
-import { freePort } from '../../../support/daemon.js';
 import { call, openToolStage, type ToolStage } from '../../../support/mcp/tool-stage.js';
+import { freePort } from '../../../support/ports.js';
 
 setLogLevel('error');
 const PACKAGES = join(import.meta.dirname, '../../../../../node_modules/@modelcontextprotocol');

@@ -8,6 +8,7 @@ import type { RunnerSettings, StartRunner } from '../../../../runtime/providers/
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 import { NEVER, readAll } from '../../../conformance/provider-suite.js';
+import { freePort } from '../../../support/ports.js';
 import { json, ScriptedOpenAI, say } from '../../../support/scripted-openai.js';
 
 /** Generous, so that a busy machine still gets its answer in time. */
@@ -15,14 +16,6 @@ const TIMES = { probeMs: 10_000, rememberMs: 50, cooldownMs: 60_000 };
 const SETTINGS = { retry: { attempts: 1 } };
 const REQUEST = { messages: [{ role: 'user' as const, content: 'go' }] };
 const MODELS = json({ object: 'list', data: [] });
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = await ScriptedOpenAI.start();
-  const { port } = server;
-  await server.close();
-  return port;
-}
 
 describe('local_accel', () => {
   let outbound: Outbound;
