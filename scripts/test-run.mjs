@@ -77,7 +77,7 @@ const jsonLines = (text) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-/** For each file whether it passed, its seconds, its tests that were skipped, and a text for each thing that failed. */
+/** For each file whether it ran to its end, its seconds, its tests that were skipped, and a text for each thing that failed. */
 function fileResults(files, lines, end) {
   const results = files.map((file) => {
     const { seconds = 0 } = lines.find(({ timed }) => timed === file) ?? {};
@@ -88,10 +88,12 @@ function fileResults(files, lines, end) {
       failures.push(`✖ ${file}: its process ${end || 'ended'} ${began ? 'while this file ran' : 'before this file began'}\n`);
     } else if (!result.passed && failures.length === 0) failures.push(`✖ ${file} failed\n`);
     else if (result.passed && result.tests === 0) failures.push(`✖ ${file} has no tests\n`);
-    return { file, seconds, skipped: result?.skipped ?? [], failures };
+    return { file, isWhole: result !== undefined, seconds, skipped: result?.skipped ?? [], failures };
   });
   // Something failed outside of all tests, perhaps after the last one.
-  if (end !== '' && results.every(({ failures }) => failures.length === 0))
+  if (end !== '' && results.every(({ failures }) => failures.length === 0)) {
+    results.at(-1).isWhole = false;
     results.at(-1).failures.push(`✖ the process of ${files.join(', ')} ${end}, and none of their tests failed\n`);
+  }
   return results;
 }
