@@ -47,14 +47,16 @@ export const ps: Run = (call) =>
     async (daemon) => {
       const [{ data }, { engines = [], loading_models: loading = [], fetching_models: fetching = [], builtin_models: builtIn = [] }] =
         await Promise.all([daemon.ask<ModelList>('/v1/models', { api: 'runtime' }), daemon.ask<Health>('/health', { api: 'runtime' })]);
-      const models = data.map(({ id, type, key }) => {
-        const { used = [], why = '' } = engines.find(({ model }) => model === key) ?? {};
-        return { name: id, type, devices: used, why };
-      });
+      const models = data.flatMap(({ id, copies }) =>
+        copies.map(({ type, key }) => {
+          const { used = [], why = '' } = engines.find(({ model }) => model === key) ?? {};
+          return { name: id, type, devices: used, why };
+        }),
+      );
       return {
         result: { models, loading, fetching, built_in: builtIn },
         show: () => {
-          const rows = models.map(({ name, type, devices, why }) => [name, String(type), devices.join(', ') || 'CPU', why ?? '']);
+          const rows = models.map(({ name, type, devices, why }) => [name, String(type), devices.join(', ') || 'cpu', why ?? '']);
           if (rows.length === 0) call.out.line('no model is in memory; the first request loads one');
           else call.out.table(['MODEL', 'KIND', 'DEVICE', 'WHY'], rows);
           for (const name of loading) call.out.line(`${String(name)} is being loaded`);

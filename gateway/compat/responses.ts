@@ -1,12 +1,13 @@
+import { breathe } from '../../runtime/base/loop.js';
 import type { Completion } from '../../runtime/completions/contract.js';
 import { responseId } from '../../runtime/responses/stored-responses.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
-import type { ResponseRequest } from '../../schemas/generated/universal/responses.js';
+import type { GetQuery, ResponseRequest } from '../../schemas/generated/universal/responses.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
 import { failureOf } from '../http/errors.js';
-import { type ResponseEvent, ResponseWriter } from './responses-events.js';
+import { eventsAgain, firstEvents, lastEvent, ResponseFrames, ResponseWriter } from './responses-events.js';
 import { inputItems, type KeptItem, responseRequest } from './responses-request.js';
 
 /** Turns with longer bodies are answered and not kept: writing one would hold up everybody else. Their answer says `store: false`. */
@@ -47,9 +48,9 @@ class Turn {
   readonly #bodyBytes: number;
   readonly #frame: ReturnType<typeof frameOf>;
   readonly #writer: ResponseWriter;
+  readonly #frames = new ResponseFrames();
   readonly #control = new AbortController();
   readonly signal: AbortSignal;
-  #number = 0;
   #items: KeptItem[] = [];
 
   constructor(
@@ -79,18 +80,13 @@ class Turn {
   async *events({ parts }: Completion): AsyncGenerator<string, void, undefined> {
     // Before its first event nobody knows its id.
     running.set(this.id, { control: this.#control, of: this.runtime.responses });
-    const begun = this.#response('in_progress');
     try {
-      yield this.#frames([
-        { type: 'response.created', response: begun },
-        { type: 'response.in_progress', response: begun },
-      ]);
+      yield this.#frames.write(firstEvents(this.#response('in_progress')));
       for await (const part of parts) {
         if (part.type === 'progress') yield `: prompt ${part.read}/${part.of}\n\n`;
-        else yield this.#frames(this.#writer.take(part));
+        else yield this.#frames.write(this.#writer.take(part));
       }
-      const response = await this.#kept();
-      yield this.#frames([{ type: `response.${response.status}`, response }]);
+      yield this.#frames.write([lastEvent(await this.#kept())]);
     } catch (error) {
       yield this.#failed(error);
     } finally {
@@ -102,10 +98,7 @@ class Turn {
   #failed(error: unknown): string {
     const { code, message } = failureOf(error);
     const response = { ...this.#response('failed'), error: { code, message } };
-    return this.#frames([
-      { type: 'error', code, message, param: null },
-      { type: 'response.failed', response },
-    ]);
+    return this.#frames.write([{ type: 'error', code, message, param: null }, lastEvent(response)]);
   }
 
   async #kept() {
@@ -117,6 +110,7 @@ class Turn {
       response,
       input: this.#items.map((item) => ({ ...item })),
       output: this.#writer.output,
+      pieces: this.#writer.pieces,
       ...(previous ? { previous } : {}),
     };
     await this.runtime.responses.keep(this.id, kept, this.#bodyBytes + JSON.stringify(response).length);
@@ -134,15 +128,6 @@ class Turn {
     };
     const incomplete = status === 'incomplete' ? { reason: 'max_output_tokens' } : null;
     return { ...this.#frame, status, incomplete_details: incomplete, output, usage: usage ?? null };
-  }
-
-  #frames(events: Iterable<ResponseEvent>): string {
-    let text = '';
-    for (const event of events) {
-      text += `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: this.#number })}\n\n`;
-      this.#number += 1;
-    }
-    return text;
   }
 }
 
@@ -165,6 +150,25 @@ async function create(runtime: Runtime, request: Request): Promise<Reply> {
   const turn = new Turn(runtime, body, request);
   const completion = await turn.open();
   return body.stream ? { events: turn.events(completion) } : { json: await turn.whole(completion) };
+}
+
+/** A stored answer, whole or as the events with which it was made. */
+function stored(runtime: Runtime, { params, query }: Request): Reply {
+  const { stream, starting_after: after } = query as GetQuery;
+  const kept = runtime.responses.get(params.response_id!);
+  if (!stream) return { json: kept.response };
+  const events = eventsAgain(kept);
+  // What cannot be told again is refused before the stream begins.
+  const first = events.next();
+  const frames = new ResponseFrames(after);
+  async function* told(): AsyncGenerator<string, void, undefined> {
+    for (let next = first; !next.done; next = events.next()) {
+      const frame = frames.write([next.value]);
+      if (frame !== '') yield frame;
+      await breathe();
+    }
+  }
+  return { events: told() };
 }
 
 /** The tokens that a turn would be asked with: its own, and those of the turns that it goes on from. */
@@ -236,9 +240,11 @@ export const responseEndpoints: Endpoint<Runtime>[] = [
     method: 'GET',
     path: '/v1/responses/{response_id}',
     id: 'get_response',
-    summary: 'A stored answer',
+    summary: 'A stored answer, whole or as the events with which it was made',
+    query: 'universal/responses#GetQuery',
     response: 'universal/responses#Response',
-    handler: (runtime, { params }) => ({ json: runtime.responses.get(params.response_id!).response }),
+    streams: true,
+    handler: stored,
   }),
   endpoint({
     ...common,

@@ -87,7 +87,7 @@ async function metricsOf(runtime: Runtime): Promise<string> {
     ...gauge(
       'quern_model_loaded',
       'Models in memory, with the devices that run them.',
-      loaded.map(({ name, type, status }) => [{ model: name, type, devices: status.devices.used.join(',') || 'CPU' }, 1]),
+      loaded.map(({ name, type, status }) => [{ model: name, type, devices: status.devices.used.join(',') || 'cpu' }, 1]),
     ),
     ...gauge('quern_slots_active', 'Generations that run now, by model.', engines.active ?? []),
     ...gauge('quern_slots_queued', 'Generations that wait for a place, by model.', engines.queued ?? []),

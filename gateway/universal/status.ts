@@ -99,12 +99,17 @@ function healthWithoutDetails(runtime: StatusContext, isAnonymous: boolean): Hea
   };
 }
 
+/** Each name once, with the copies of it that are in memory. */
 function models(runtime: StatusContext): ModelList {
   const created = Math.floor(Date.now() / 1000);
-  return {
-    object: 'list',
-    data: inMemory(runtime).map(({ name, type, key }) => ({ id: name, object: 'model', created, owned_by: OWNER, type, key })),
-  };
+  const byName = new Map<string, ModelList['data'][number]>();
+  for (const { name, type, key } of inMemory(runtime)) {
+    const copy = { type, key };
+    const known = byName.get(name);
+    if (known) known.copies.push(copy);
+    else byName.set(name, { id: name, object: 'model', created, owned_by: OWNER, ...copy, copies: [copy] });
+  }
+  return { object: 'list', data: [...byName.values()] };
 }
 
 /** A model on this machine, in memory or not. Throws `not_found` where there is none. */

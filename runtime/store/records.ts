@@ -79,6 +79,16 @@ export interface StoredResponse {
   readonly output: readonly Readonly<Record<string, unknown>>[];
   /** The response that it went on from. */
   readonly previous?: string;
+  /** Of each item of `output`, in which pieces it was streamed; what older versions stored lacks it. */
+  readonly pieces?: readonly ItemPieces[];
+}
+
+/** In which pieces an item of a response was written, so that its events can be made again. */
+export interface ItemPieces {
+  /** Of each piece, in UTF-16 units. */
+  readonly lengths: readonly number[];
+  /** How many logprobs came with each piece; absent without any. */
+  readonly logprobCounts?: readonly number[];
 }
 
 /** Address of an event in the order of its project: `atMs` = milliseconds since 1970 when it began. */

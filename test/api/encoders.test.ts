@@ -41,7 +41,7 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
     name: 'one that was asked for by its device is a copy of its own',
     path: '/v1/models',
     json: (body: Body) => {
-      const listed = body.data.map(({ key }: Body) => key);
+      const listed = body.data.flatMap(({ copies }: Body) => copies.map(({ key }: Body) => key));
       for (const [key] of LOADED) if (!key.includes('gguf')) assert.ok(listed.includes(`${key}:devicecpu`), `${key} in ${listed}`);
     },
   },
@@ -49,7 +49,10 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
     name: 'the models in memory are listed with their kind',
     path: '/v1/models',
     json: (body: Body) => {
-      const listed = body.data.map(({ key, type }: Body) => `${key} ${type}`);
+      const listed = body.data.flatMap(({ copies }: Body) => copies.map(({ key, type }: Body) => `${key} ${type}`));
+      const names = body.data.map(({ id }: Body) => id);
+      assert.deepEqual(names, [...new Set(names)]);
+      for (const { type, key, copies } of body.data) assert.deepEqual(copies[0], { type, key });
       for (const [key, type] of LOADED) assert.ok(listed.includes(`${key} ${type}`), `${key} is not in ${listed}`);
     },
   },

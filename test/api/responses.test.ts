@@ -30,6 +30,28 @@ const textOf = (body: Answer): string =>
     .flatMap((item: Answer) => item.content ?? [])
     .map((part: Answer) => part.text)
     .join('');
+/** An answer that is streamed, and told again from where it is stored: whole, and behind each of two of its events. */
+function toldAgain(name: string, input: string, more: object): Scenario[] {
+  let frames: Answer[] = [];
+  const again = (after?: () => number): Scenario => ({
+    name: `tells ${name} again${after ? ' from where it broke' : ''}`,
+    path: () => `${PATH}/${frames.at(-1).response.id}?stream=true${after ? `&starting_after=${after()}` : ''}`,
+    json: (_body, answer) => assert.deepEqual(framesOf(answer), frames.slice(after ? after() + 1 : 0)),
+  });
+  const streamed: Rest = {
+    json: (_body, answer) => {
+      frames = framesOf(answer);
+      assertEvents(frames, frames.at(-1).type);
+    },
+  };
+  return [
+    respond(`streams ${name}`, input, { ...more, stream: true }, streamed),
+    again(),
+    again(() => Math.floor(frames.length / 2)),
+    again(() => frames.length - 2),
+  ];
+}
+
 const STORY = 'Write a story about a mill.';
 const STORIES = { model: 'quern-tiny', temperature: 0, max_output_tokens: 30 };
 let story = '';
@@ -330,6 +352,22 @@ const ANSWERS: Scenario[] = [
       extra_body: { continue_final_message: true },
     }),
   },
+  ...toldAgain('a text with its logprobs', 'hello', { include: ['message.output_text.logprobs'], top_logprobs: 1 }),
+  ...toldAgain('a thought', 'ponder', { reasoning: { effort: 'medium' } }),
+  ...toldAgain('a summary of it', 'ponder', { reasoning: { effort: 'low', summary: 'auto' } }),
+  ...toldAgain('a text and a call', 'forecast', { tools: [TOOL] }),
+  ...toldAgain('an answer that was cut', 'count', { max_output_tokens: 3 }),
+  {
+    name: 'tells an answer as events that was not streamed',
+    path: () => `${PATH}/${call.id}?stream=true`,
+    json: (_body, answer) => {
+      const frames = framesOf(answer);
+      assertEvents(frames);
+      assert.deepEqual(frames.at(-1).response, call);
+    },
+  },
+  { name: 'tells no events of none', path: `${PATH}/resp_none?stream=true`, status: 404, contains: ['response_not_found'] },
+  { name: 'tells none from before the first', path: () => `${PATH}/${call.id}?stream=true&starting_after=-1`, status: 422 },
   {
     name: 'removes an answer',
     method: 'DELETE',

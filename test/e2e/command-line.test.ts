@@ -58,7 +58,7 @@ describe('the command line and a daemon', () => {
     assert.ok(Number(answer.completion_tokens) > 0 && String(answer.answer).length > 0, JSON.stringify(answer));
     assert.match((await quern(['run', 'quern-tiny', '-v'], 'Say hello')).stdout, /tokens read, \d+ written/);
     await both(['chat', 'Hello'], /\w/);
-    const inMemory = await both(['ps'], /^quern-tiny +language +CPU[\s\S]*^built in: quern-tiny, /m);
+    const inMemory = await both(['ps'], /^quern-tiny +language +cpu[\s\S]*^built in: quern-tiny, /m);
     assert.deepEqual([inMemory.fetching, (inMemory.built_in as { name: string }[])[0]?.name], [[], 'quern-tiny']);
     await both(['show', 'quern-tiny'], /tools +true/);
     const bench = await both(['bench', '--rounds', '1'], /quern-tiny +\d+ tokens\/s +[\d.]+ tokens\/s/);

@@ -23,5 +23,8 @@ export interface LoadedEngine {
   close(): Promise<void>;
 }
 
+/** Names of devices as /health tells them: ggml writes the processor as CPU, everything else as cpu. */
+export const deviceNames = (names: readonly string[]): string[] => names.map((name) => (name === 'CPU' ? 'cpu' : name));
+
 /** Whether the operator keeps native models off accelerators, by `GGUF_FORCE_CPU`. */
 export const forcesCpu = (): boolean => /^(1|true|yes)$/i.test(process.env.GGUF_FORCE_CPU ?? '');

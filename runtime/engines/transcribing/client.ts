@@ -65,7 +65,7 @@ export class TranscriberClient implements Transcriber {
     const parts = { name: `model ${name}`, engine: WHISPER, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<TranscriberOpened>(parts, stop);
     const { available, used } = opened;
-    const why = used.includes('CPU') ? (forceCpu ? 'the CPU was asked for' : 'no GPU was found') : null;
+    const why = used.includes('cpu') ? (forceCpu ? 'the CPU was asked for' : 'no GPU was found') : null;
     const devices = { requested: forceCpu ? 'cpu' : 'auto', available, used, why };
     return new TranscriberClient(client, opened, { devices, options: { n_threads: body.threads }, notes });
   }

@@ -3,6 +3,7 @@ import type { NativeTranscriber } from '../../../native/contract.js';
 import { backendFolders, loadInference } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/protocol.js';
+import { deviceNames } from '../contracts/loaded.js';
 import { type Heard, type HeardSegment, LISTEN_RATE, type Stretch } from '../contracts/transcribing.js';
 import type { TranscriberOpenBody, TranscriberOpened } from './client.js';
 import { convertedFile } from './converted-cache.js';
@@ -53,8 +54,8 @@ class WhisperEngine implements HostedEngine {
     const gpus = devices.filter((device) => device.kind === 'gpu').map(({ name }) => name);
     return {
       multilingual: this.#model.multilingual,
-      available: devices.map(({ name }) => name),
-      used: gpu && gpus.length > 0 ? gpus.slice(0, 1) : ['CPU'],
+      available: deviceNames(devices.map(({ name }) => name)),
+      used: gpu && gpus.length > 0 ? gpus.slice(0, 1) : ['cpu'],
     };
   }
 }

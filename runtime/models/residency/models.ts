@@ -210,7 +210,7 @@ export class Models {
 
   /** One line for `/health`: what is loaded or loading, else what could be, and whether that is only the built-in stand-in. */
   async health(): Promise<{ status: 'healthy' | 'degraded'; message: string }> {
-    const loaded = this.loaded().map(({ name, status }) => `${name} (${status.devices.used.join(', ') || 'CPU'})`);
+    const loaded = this.loaded().map(({ name, status }) => `${name} (${status.devices.used.join(', ') || 'cpu'})`);
     const loading = this.loading();
     if (loaded.length > 0 || loading.length > 0) {
       const parts = [loaded.length > 0 ? `loaded: ${loaded.join(', ')}` : '', loading.length > 0 ? `loading: ${loading.join(', ')}` : ''];

@@ -41,6 +41,7 @@ export const ANSWERS: Scenario[] = [
       const [entry] = body.data;
       assert.ok(entry.key.startsWith('language:') && entry.key.includes(':ctx'));
       assert.deepEqual([entry.id, entry.object, entry.owned_by, entry.type], [model, 'model', 'transformers-runtime', 'language']);
+      assert.deepEqual(entry.copies, [{ type: entry.type, key: entry.key }]);
     },
   },
   {
@@ -48,7 +49,8 @@ export const ANSWERS: Scenario[] = [
     path: '/health',
     json: (body) => {
       assert.equal(body.loaded_models.length, 1);
-      assert.ok(body.engines[0].used.length > 0);
+      const [{ used, available }] = body.engines;
+      assert.ok(used.length > 0 && ![...used, ...available].includes('CPU'), `${used} of ${available}`);
       assert.match(body.engines[0].options.template, /^[0-9a-f]{16}$/);
     },
   },

@@ -13,7 +13,7 @@ import type {
   EncoderTask,
   Pooling,
 } from '../../contracts/encoder.js';
-import { type EngineStatus, forcesCpu, type LoadedEngine } from '../../contracts/loaded.js';
+import { deviceNames, type EngineStatus, forcesCpu, type LoadedEngine } from '../../contracts/loaded.js';
 import { askInSlices } from '../request-slices.js';
 
 /** How a reranking model is asked, and what its vocabulary makes control tokens of. */
@@ -229,8 +229,8 @@ function describe(files: EncoderFiles, header: GgufHeader, body: EncoderOpenBody
     labels: [],
     devices: {
       requested: body.gpuLayers === 0 ? 'cpu' : 'auto',
-      available: devices.map((device) => device.name),
-      used: native.devices,
+      available: deviceNames(devices.map((device) => device.name)),
+      used: deviceNames(native.devices),
       why: onOther ? null : why,
     },
     notes: [...files.notes, ...header.notes, ...(poolingKnown ? [] : [chosen])],

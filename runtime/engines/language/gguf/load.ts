@@ -2,6 +2,7 @@ import type { NativeModelInfo } from '../../../../native/contract.js';
 import type { GgufHeader } from '../../../formats/gguf/header.js';
 import type { CircuitBreaker } from '../../../hosts/circuit-breaker.js';
 import type { LanguageInfo } from '../../contracts/language.js';
+import { deviceNames } from '../../contracts/loaded.js';
 import { LanguageClient } from '../client.js';
 import { templateFacts } from '../templates/known-templates.js';
 import type { RendererFacts } from '../templates/renderer.js';
@@ -77,8 +78,8 @@ function infoOf(load: GgufLoad, opened: OpenedModel): LanguageInfo {
     sampling: header.sampling,
     devices: {
       requested: wanted ? 'auto' : 'cpu',
-      available: opened.devices.map((device) => device.name),
-      used,
+      available: deviceNames(opened.devices.map((device) => device.name)),
+      used: deviceNames(used),
       why: onOther ? null : why,
     },
     notes: [...load.notes, ...header.notes, ...plan.notes, ...opened.notes],
