@@ -13,8 +13,8 @@ const MESSAGE_BYTES = 2 * 1024 * 1024;
 const LONGEST_MS = 24 * 3600 * 1000;
 /** Bytes of one answer, the notifications before it included. */
 const ANSWER_BYTES = 1024 ** 3;
-/** What still runs when the client closes its end has so long to answer. */
-const LAST_ANSWERS_MS = 1_000;
+/** A request whose answer comes when the client ends it. */
+const SUBSCRIPTION = 'subscriptions/listen';
 
 /** Codes of JSON-RPC. */
 const PARSE_ERROR = -32700;
@@ -50,6 +50,7 @@ interface BridgeParts {
 export class StdioBridge {
   readonly #parts: BridgeParts;
   readonly #running = new Map<Id, AbortController>();
+  readonly #subscriptions = new Set<AbortController>();
   readonly #sent = new Set<Promise<void>>();
   /** What a client of 2025 agreed on with `initialize`; later ones say it with each message. */
   #version: string | undefined;
@@ -59,19 +60,14 @@ export class StdioBridge {
     this.#parts = parts;
   }
 
-  /** Serves until the input ends. */
+  /** Serves until the input ends and all that was asked is answered; subscriptions end with the input. */
   async run(input: Readable): Promise<void> {
     for await (const line of linesOf(input)) {
       if (line === undefined) await this.#write(failureOf(null, INVALID_REQUEST, `A message may have ${MESSAGE_BYTES} bytes.`));
       else if (line.trim() !== '') this.#take(line);
     }
-    const last = setTimeout(() => this.#endAll(), LAST_ANSWERS_MS);
+    for (const subscription of this.#subscriptions) subscription.abort();
     await Promise.all(this.#sent);
-    clearTimeout(last);
-  }
-
-  #endAll(): void {
-    for (const controller of this.#running.values()) controller.abort();
   }
 
   #take(line: string): void {
@@ -94,11 +90,13 @@ export class StdioBridge {
     }
     const controller = new AbortController();
     if (id !== undefined) this.#running.set(id, controller);
+    if (method === SUBSCRIPTION) this.#subscriptions.add(controller);
     try {
       await this.#forward(line, message ?? {}, controller.signal);
     } catch (error) {
       if (!controller.signal.aborted && id !== undefined) await this.#write(failureOf(id, INTERNAL_ERROR, errorText(error)));
     } finally {
+      this.#subscriptions.delete(controller);
       if (id !== undefined && this.#running.get(id) === controller) this.#running.delete(id);
     }
   }

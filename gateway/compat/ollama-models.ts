@@ -68,8 +68,9 @@ async function builtIn(runtime: Runtime): Promise<Shown[]> {
 async function withFacts(runtime: Runtime, shown: Shown, base: string): Promise<Shown> {
   const facts = await factsOf(runtime, base).catch(() => undefined);
   if (!facts) return shown;
-  const { family, families, parameter_size } = facts.details;
-  return { ...shown, details: { ...shown.details, family, families, parameter_size } };
+  const { family, families, parameter_size, quantization_level } = facts.details;
+  const known = { ...shown.details, family, families, parameter_size };
+  return { ...shown, details: { ...known, quantization_level: known.quantization_level || quantization_level } };
 }
 
 /** Every model that a request can name: those made of others, the built-in ones, and those of the cache and the models folder, one for each quantisation. */

@@ -3,6 +3,8 @@ import { type Answer, post, user } from '../../support/ollama-stage.js';
 import type { Scenario } from '../../support/scenario.js';
 import { puppet } from './answers.js';
 
+let builtIn: Answer;
+
 const CHATML =
   '{{- if .System }}<|im_start|>system\n{{ .System }}<|im_end|>\n{{ end }}{{ if .Prompt }}<|im_start|>user\n{{ .Prompt }}<|im_end|>\n{{ end }}<|im_start|>assistant\n{{ .Response }}<|im_end|>\n';
 const LLAMA3 = '{{- range .Messages }}<|{{ .Role }}|>\n{{ .Content }}<|end|>\n{{- end }}<|assistant|>\n';
@@ -75,6 +77,9 @@ export const MODELS: Scenario[] = [
         'models that neither write nor give vectors',
       );
       for (const one of models) assert.match(one.digest, /^[0-9a-f]{64}$/);
+      for (const { name, details: of } of models) if (of.format === 'gguf') assert.notEqual(of.quantization_level, '', name);
+      builtIn = models.find((one: Answer) => one.name === 'quern-tiny:latest');
+      assert.equal(builtIn.details.quantization_level, 'Q8_0');
       const { digest, details } = models.find((one: Answer) => one.name === 'puppet:latest');
       assert.equal(digest, puppet.digest, 'its digest is that of the model in memory');
       assert.ok(details.family !== '' && puppet.details.family === details.family);
@@ -95,6 +100,12 @@ export const MODELS: Scenario[] = [
         assert.match(body.modelfile, /^FROM puppet\n/);
       },
     },
+  ),
+  post(
+    'tells of a model what the list does',
+    '/api/show',
+    { model: 'quern-tiny' },
+    { json: ({ details }) => assert.deepEqual(details, builtIn.details) },
   ),
   post(
     'tells that a model embeds',

@@ -111,6 +111,36 @@ describe('late answers in the web interface', { skip: NO_BROWSER }, () => {
     );
   });
 
+  it('puts a better model into the project beside what somebody else changes meanwhile', async () => {
+    const { browser } = stage;
+    const path = '/v1/projects/default/desk';
+    const best = { name: 'org/Better-GGUF:Q4_K_M', task: 'chat', best: true, here: true, bytes: 1_000, tokens_per_s: null };
+    await browser.value(
+      answering(
+        '/v1/models/suggestions',
+        `Promise.resolve(new Response(${JSON.stringify(JSON.stringify({ models: [best] }))}))`,
+      ),
+    );
+    await go('chat');
+    await browser.until(shows('org/Better-GGUF'));
+    await browser.value(holding('/text'));
+    await browser.click('Use it here');
+    await browser.until(HELD);
+    const file = (await (await fetch(`${stage.daemon.core}${path}/text`)).json()) as { text: string; stamp: string };
+    const changed = await fetch(`${stage.daemon.core}${path}/text`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text: `${file.text}# theirs\n`, stamp: file.stamp }),
+    });
+    assert.equal(changed.status, 200, await changed.text());
+    await browser.value(LET_GO);
+    await browser.until(shows('answers now in desk.').replace('main', 'body'));
+    const { text } = (await (await fetch(`${stage.daemon.core}${path}/text`)).json()) as { text: string };
+    assert.match(text, /default_model: better\n/);
+    assert.match(text, /model: org\/Better-GGUF:Q4_K_M\n/);
+    assert.match(text, /# theirs\n/);
+  });
+
   it('does not offer the quantisations of one repository under the name of another', async () => {
     const { browser } = stage;
     await go('models');

@@ -1,11 +1,10 @@
 /** Puts models into projects as the ones that answer there, also when they are still to come. */
-import { get, send } from '../../lib/api';
 import { inOrder } from '../../lib/overlap.svelte';
 import { pulls } from '../../lib/pulls.svelte';
 import { toasts } from '../../lib/toasts.svelte';
 
 interface Config {
-  runtime?: { default_model?: string; models?: { name: string; provider: string; model: string }[] };
+  runtime?: { models?: { name: string; model: string }[] | null } | null;
 }
 
 class BetterModels {
@@ -39,13 +38,18 @@ class BetterModels {
 }
 
 async function use(place: string, model: string): Promise<void> {
-  const { project } = await get<{ project: { config: Config } }>(place);
-  const { runtime = {} } = project.config;
-  const models = runtime.models ?? [];
-  const known = models.find((one) => one.model === model);
-  const name = known?.name ?? (model.split('/').at(-1) ?? model).replace(/-GGUF.*$/i, '').toLowerCase();
-  const added = known ? models : [...models.filter((one) => one.name !== name), { name, provider: 'universal', model }];
-  await send(place, { config: { ...project.config, runtime: { ...runtime, default_model: name, models: added } } }, { method: 'PUT' });
+  const [{ changeFile }, { readYaml, withValue }] = await Promise.all([import('../projects/edit.svelte'), import('../projects/yaml')]);
+  await changeFile(place, (text) => {
+    const { value, problem } = readYaml(text);
+    if (problem) throw new Error(`The project file cannot be read: ${problem.message}`);
+    const models = (value as Config | null)?.runtime?.models ?? [];
+    const known = models.find((one) => one.model === model);
+    const name = known?.name ?? (model.split('/').at(-1) ?? model).replace(/-GGUF.*$/i, '').toLowerCase();
+    const same = models.findIndex((one) => one.name === name);
+    const at = same < 0 ? models.length : same;
+    const added = known ? text : withValue(text, ['runtime', 'models', at], { name, provider: 'universal', model });
+    return withValue(added, ['runtime', 'default_model'], name);
+  });
 }
 
 export const betterModels = new BetterModels();

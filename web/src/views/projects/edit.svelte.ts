@@ -9,6 +9,9 @@ import { type Path, type ReadYaml, readYaml, withMoved, withValue } from './yaml
 /** How long after the last change the daemon is asked about the text, in milliseconds. */
 const CHECK_MS = 400;
 
+/** How often a change begins anew because somebody else changed the file meanwhile. */
+const TRIES = 5;
+
 /** What is wrong, and where. */
 export interface Problem {
   readonly line: number;
@@ -21,6 +24,24 @@ export interface OddText {
   readonly label: string;
   readonly text: string;
   readonly why: string;
+}
+
+const lineEndOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
+/** A text with the line ends of editors. */
+const withPlainEnds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
+
+/** Changes the project file below a path of endpoints; where somebody else changes it meanwhile, theirs is read and changed. Throws `ApiError`. */
+export async function changeFile(path: string, change: (text: string) => string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const { text, stamp } = await get<ProjectText>(`${path}/text`);
+    const changed = change(withPlainEnds(text)).replaceAll('\n', lineEndOf(text));
+    try {
+      await send(`${path}/text`, { text: changed, stamp }, { method: 'PUT' });
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 409 || tries === TRIES) throw error;
+    }
+  }
 }
 
 /** A path as a name. */
@@ -85,8 +106,8 @@ export class ProjectEdit {
 
   /** A file with the line ends of editors; its own are written again when it is saved. */
   #shown(file: ProjectText): ProjectText {
-    this.#lineEnd = file.text.includes('\r\n') ? '\r\n' : '\n';
-    return { ...file, text: file.text.replaceAll(/\r\n?/g, '\n') };
+    this.#lineEnd = lineEndOf(file.text);
+    return { ...file, text: withPlainEnds(file.text) };
   }
 
   #keep(text: string): void {
