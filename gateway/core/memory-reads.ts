@@ -1,6 +1,6 @@
 import type { GraphPath, MemoryRecord, SeriesBucket } from '../../runtime/memory/contract.js';
 import { givenFilter, isoTime, shownMemory } from '../../runtime/memory/wire.js';
-import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import { type Endpoint, endpoint, type WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
   Bucket,
@@ -19,13 +19,11 @@ import type {
   ShortestReply,
   WorkingQuery,
 } from '../../schemas/generated/core/memory.js';
+import { replyInTurns } from '../http/json.js';
 import { MEMORY, type MemoryContext, readsOf, renderMemories, storeOf, tag } from './memory-place.js';
 
-const listReply = (records: readonly MemoryRecord[]): ListReply => ({
-  success: true,
-  results: renderMemories(records),
-  total_count: records.length,
-});
+const listReply = (records: readonly MemoryRecord[]): Promise<WholeReply> =>
+  replyInTurns({ success: true, results: renderMemories(records), total_count: records.length } satisfies ListReply);
 
 const renderBucket = ({ fromMs, ...rest }: SeriesBucket): Bucket => ({ from: isoTime(fromMs), ...rest });
 
@@ -67,7 +65,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
     handler: async (context, request) => {
       const store = await storeOf(context, request);
       const reads = readsOf(store, store.working, 'working_memory');
-      return { json: listReply(await reads.newest(givenFilter(request.query as WorkingQuery))) };
+      return listReply(await reads.newest(givenFilter(request.query as WorkingQuery)));
     },
   }),
   endpoint<MemoryContext>({
@@ -96,7 +94,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
     handler: async (context, request) => {
       const store = await storeOf(context, request);
       const { series = 'default', order, ...query } = request.query as PointsQuery;
-      return { json: listReply(await readsOf(store, store.series, 'timeseries').range(series, givenFilter(query), order === 'desc')) };
+      return listReply(await readsOf(store, store.series, 'timeseries').range(series, givenFilter(query), order === 'desc'));
     },
   }),
   endpoint<MemoryContext>({
@@ -131,11 +129,11 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       const reads = readsOf(store, store.places, 'spatial');
       const { centre, box } = shapeOf(query);
       const filter = givenFilter(query);
-      if (box) return { json: listReply(await reads.box(box, filter)) };
+      if (box) return listReply(await reads.box(box, filter));
       const radiusM = query.radius_m;
       const placed = await (radiusM === undefined ? reads.nearest(centre!, filter) : reads.within(centre!, radiusM, filter));
       const results = placed.map(({ record, distanceM }) => shownMemory(record, distanceM));
-      return { json: { success: true, results, total_count: results.length } satisfies ListReply };
+      return replyInTurns({ success: true, results, total_count: results.length } satisfies ListReply);
     },
   }),
   endpoint<MemoryContext>({
@@ -159,7 +157,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       if (nodes.length === 1 && edges.length === 0 && !start!.record)
         throw new Failure('not_found', `There is no node '${query.node}' in memory store '${store.name}'.`, { code: 'NodeNotFound' });
       const shown = nodes.map(({ name, depth, record }) => ({ name, depth, memory: record && shownMemory(record) }));
-      return { json: { success: true, nodes: shown, edges: renderMemories(edges), truncated } satisfies NeighbourhoodReply };
+      return replyInTurns({ success: true, nodes: shown, edges: renderMemories(edges), truncated } satisfies NeighbourhoodReply);
     },
   }),
   endpoint<MemoryContext>({
@@ -176,7 +174,7 @@ export const memoryReadEndpoints: Endpoint<MemoryContext>[] = [
       const query = request.query as unknown as PathsQuery;
       const walk = { ...walkOf(query), ...(query.depth === undefined ? {} : { depth: query.depth }) };
       const { paths, truncated } = await readsOf(store, store.graph, 'graph').paths(query.from, query.to, walk);
-      return { json: { success: true, paths: paths.map(renderPath), truncated } satisfies PathsReply };
+      return replyInTurns({ success: true, paths: paths.map(renderPath), truncated } satisfies PathsReply);
     },
   }),
   endpoint<MemoryContext>({

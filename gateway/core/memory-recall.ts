@@ -1,14 +1,8 @@
 import type { RecallQuestion } from '../../runtime/memory/recall/recall.js';
-import { givenFilter, givenPlace, shownRecall } from '../../runtime/memory/wire.js';
+import { type GivenQuestion, givenFilter, givenPlace, listOf, shownRecall } from '../../runtime/memory/wire.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
-import type {
-  ConsolidateReply,
-  ConsolidateRequest,
-  Memory,
-  QueryQuery,
-  QueryReply,
-  RecallRequest,
-} from '../../schemas/generated/core/memory.js';
+import type { ConsolidateReply, ConsolidateRequest, Memory, QueryReply, RecallRequest } from '../../schemas/generated/core/memory.js';
+import { replyInTurns } from '../http/json.js';
 import { MEMORY, type MemoryContext, storeOf, tag } from './memory-place.js';
 
 /** How long a consolidation is waited for; a longer one is a task that goes on. */
@@ -17,13 +11,13 @@ const RECALL_BYTES = 262_144;
 const RADIUS_M = 1000;
 
 /** The question of a recall. Throws as `givenPlace` and `givenFilter`. */
-export function recallQuestion(given: Partial<QueryQuery>): RecallQuestion {
+export function recallQuestion(given: GivenQuestion): RecallQuestion {
   const { query, entities, radius_m: radiusM = RADIUS_M, max_tokens: maxTokens, limit } = given;
   const place = givenPlace(given);
   return {
     ...givenFilter({ ...given, limit }),
     ...(query === undefined ? {} : { text: query }),
-    ...(entities === undefined ? {} : { entities: entities.split(',') }),
+    ...(entities === undefined ? {} : { entities: listOf(entities) }),
     ...(place ? { near: { ...place, radiusM } } : {}),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
@@ -35,16 +29,9 @@ export async function recallOf({ mind }: MemoryContext, { params, query, signal 
   return found.map(shownRecall);
 }
 
-/** What was asked in a body, in the form of the query of `memory/query`. */
-function queryOf({ query, entities, data_types: types, tags, max_tokens: maxTokens, ...rest }: RecallRequest): Partial<QueryQuery> {
-  return {
-    ...rest,
-    ...(query ? { query } : {}),
-    ...(types === undefined ? {} : { data_types: types.join(',') }),
-    ...(tags === undefined ? {} : { tags: tags.join(',') }),
-    ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
-    ...(entities === undefined ? {} : { entities: entities.join(',') }),
-  };
+/** What was asked in a body. */
+function questionOf({ query, max_tokens: maxTokens, ...rest }: RecallRequest): RecallQuestion {
+  return recallQuestion({ ...rest, ...(query ? { query } : {}), ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}) });
 }
 
 /** Recall and consolidation: what makes a memory of records. */
@@ -62,8 +49,8 @@ export const memoryRecallEndpoints: Endpoint<MemoryContext>[] = [
     bodyLimitBytes: RECALL_BYTES,
     response: 'core/memory#QueryReply',
     handler: async (context, request) => {
-      const results = await recallOf(context, request, recallQuestion(queryOf(request.body as RecallRequest)));
-      return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
+      const results = await recallOf(context, request, questionOf(request.body as RecallRequest));
+      return replyInTurns({ success: true, results, total_count: results.length, error: null } satisfies QueryReply);
     },
   }),
   endpoint<MemoryContext>({

@@ -21,6 +21,7 @@ import type {
   QueryReply,
   StatsReply,
 } from '../../schemas/generated/core/memory.js';
+import { replyInTurns } from '../http/json.js';
 import { MEMORY, type MemoryContext, readsOf, renderMemories, storeOf, tag } from './memory-place.js';
 import { recallOf, recallQuestion } from './memory-recall.js';
 
@@ -171,11 +172,11 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
       const query = request.query as unknown as QueryQuery;
       if (query.query !== undefined) {
         const results = await recallOf(context, request, recallQuestion({ ...query, query: query.query }));
-        return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
+        return replyInTurns({ success: true, results, total_count: results.length, error: null } satisfies QueryReply);
       }
       const records = await findRecords(await storeOf(context, request), query);
       const results = records.map(({ record, distanceM }) => shownMemory(record, Number.isNaN(distanceM) ? undefined : distanceM));
-      return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
+      return replyInTurns({ success: true, results, total_count: results.length, error: null } satisfies QueryReply);
     },
   }),
   endpoint({
@@ -197,7 +198,7 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
         timeseries: renderMemories(series!),
         ...recalled,
       };
-      return { json: { success: true, ...json, error: null } satisfies ContextReply };
+      return replyInTurns({ success: true, ...json, error: null } satisfies ContextReply);
     },
   }),
   endpoint({

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { breathe } from '../../runtime/base/loop.js';
+import type { WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 
 /** Deepest nesting of arrays and objects that a body may have (threat T14). */
@@ -129,4 +131,31 @@ export function errorPosition(text: string, open: string[] = [], expected: Expec
       expect = 'after';
     }
   }
+}
+
+/** An answer of JSON with long lists, written in turns of the event loop: an entry of a list at a time. */
+export async function replyInTurns(json: object): Promise<WholeReply> {
+  const pieces: Buffer[] = [];
+  for (const [name, value] of Object.entries(json)) {
+    if (value === undefined) continue;
+    const head = `${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    if (!Array.isArray(value)) {
+      pieces.push(Buffer.from(head + JSON.stringify(value)));
+      continue;
+    }
+    pieces.push(Buffer.from(`${head}[`));
+    for (const [at, entry] of value.entries()) {
+      pieces.push(Buffer.from(`${at === 0 ? '' : ','}${JSON.stringify(entry) ?? 'null'}`));
+      await breathe();
+    }
+    pieces.push(Buffer.from(']'));
+  }
+  pieces.push(Buffer.from(pieces.length === 0 ? '{}' : '}'));
+  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const piece of pieces) {
+    end += piece.copy(bytes, end);
+    await breathe();
+  }
+  return { bytes, contentType: 'application/json' };
 }

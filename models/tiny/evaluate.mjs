@@ -1,4 +1,4 @@
-// Evaluates a GGUF through the daemon: `node models/tiny/evaluate.mjs [file.gguf] [--json out.json] [--answers] [--only KIND] [--held-out FILE] [--items FOLDER] [--development FOLDER]`.
+// Evaluates a GGUF through the daemon: `node models/tiny/evaluate.mjs [file.gguf] [--json out.json] [--answers] [--only KIND] [--plain] [--held-out FILE] [--items FOLDER] [--development FOLDER]`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,8 @@ const MAX_TOKENS = 160;
 const LOOP_SHARE = 0.3;
 
 const args = process.argv.slice(2);
+/** What turns off the sampling that the file recommends. */
+const PLAIN = args.includes('--plain') ? { presence_penalty: 0, dry_multiplier: 0 } : {};
 const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
 const file = resolve(args.find((arg) => arg.endsWith('.gguf')) ?? join(import.meta.dirname, 'quern-tiny.gguf'));
 
@@ -48,7 +50,15 @@ async function startDaemon() {
 }
 
 async function ask(base, { messages, tools, think }) {
-  const body = { model: file, messages, temperature: 0, max_tokens: MAX_TOKENS, think: think ?? false, ...(tools ? { tools } : {}) };
+  const body = {
+    model: file,
+    messages,
+    temperature: 0,
+    max_tokens: MAX_TOKENS,
+    think: think ?? false,
+    ...PLAIN,
+    ...(tools ? { tools } : {}),
+  };
   const began = performance.now();
   const reply = await fetch(`${base}/v1/chat/completions`, {
     method: 'POST',

@@ -285,6 +285,8 @@ export interface MemoryStore {
   bySeq(seqs: readonly number[]): MemoryRecord[];
   /** Records with this `hash`, the newest first; at most 100. */
   withHash(hash: string): MemoryRecord[];
+  /** Facts and nodes that name a record as a `source` of theirs; or facts, nodes and edges that name it as their `successor`, which took their place. */
+  naming(id: string, as: 'source' | 'successor'): AsyncIterable<MemoryRecord>;
   /** Records of all kinds that are shown, by arrival, the newest first; looks at 100,000 at most. */
   newest(filter: ReadFilter): Promise<MemoryRecord[]>;
   /** All records of `filter`, without its limit, in the order of arrival behind `afterSeq`. Bounded in memory. */

@@ -30,11 +30,13 @@ export interface DraftChange extends MemoryChange {
 
 /** The lines of all indexes for a record. */
 export function linesOf(record: MemoryRecord, config: StoreConfig): Line[] {
-  const { id, who, hash, kinds } = record;
+  const { id, type, who, hash, kinds, provenance, valid, supersededBy } = record;
   const lines: Line[] = [{ index: 'id', key: [id] }];
   if (who?.user !== undefined) lines.push({ index: 'user', key: [who.user] });
   if (who?.session !== undefined) lines.push({ index: 'session', key: [who.session] });
   if (hash !== undefined) lines.push({ index: 'hash', key: [hash] });
+  if (type === 'fact' || type === 'node') for (const source of new Set(provenance?.records)) lines.push({ index: 'source', key: [source] });
+  if (valid && supersededBy !== undefined) lines.push({ index: 'successor', key: [supersededBy] });
   for (const kind of MEMORY_KINDS) if (kinds.includes(kind.name)) lines.push(...kind.lines(record, config));
   return lines;
 }

@@ -56,10 +56,10 @@ export async function firstOf(
       const record = records.record(seq);
       if (record && passesFilter(record, filter)) first.push(record);
       if (first.length >= limit) return first;
+      await breathe();
     }
     looked += page.length;
     if (looked >= MOST_LOOKED) break;
-    await breathe();
   }
   return first;
 }

@@ -7,10 +7,9 @@ const PAGE = 500;
 export async function madeOf(store: MemoryStore, ids: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set(ids);
   const isGone = (id: string): boolean => all.has(id) || store.get(id) === undefined;
-  for await (const { id, provenance } of store.records({ types: ['fact', 'node'] })) {
-    const sources = provenance?.records ?? [];
-    if (sources.some((source) => all.has(source)) && sources.every(isGone)) all.add(id);
-  }
+  // What is added meanwhile is looked at too.
+  for (const source of all)
+    for await (const { id, provenance } of store.naming(source, 'source')) if (provenance?.records?.every(isGone)) all.add(id);
   return all;
 }
 
@@ -27,8 +26,8 @@ export async function removeMade(store: MemoryStore, ids: ReadonlySet<string>): 
 /** Lets what facts that are about to go have ended hold again, or until the fact that ended those. */
 export async function holdAgain(store: MemoryStore, ids: ReadonlySet<string>): Promise<void> {
   const end: { id: string; toMs?: number; supersededBy?: string }[] = [];
-  for await (const { id, supersededBy } of store.records({ types: ['fact', 'node', 'edge'] }))
-    if (supersededBy !== undefined && ids.has(supersededBy) && !ids.has(id)) end.push({ id, ...endBehind(store, ids, supersededBy) });
+  for (const by of ids)
+    for await (const { id } of store.naming(by, 'successor')) if (!ids.has(id)) end.push({ id, ...endBehind(store, ids, by) });
   for (let from = 0; from < end.length; from += PAGE) await store.write({ end: end.slice(from, from + PAGE) });
 }
 

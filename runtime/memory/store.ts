@@ -61,7 +61,7 @@ interface Reserved {
 
 /** What the indexes are made by: of another shape they are made anew. A repair of the file may have lost lines of them. */
 function shapeOf({ config, store }: StoreParts): string {
-  return `1 ${config.spatial?.index_type ?? 'rtree'} ${store.repairs}`;
+  return `2 ${config.spatial?.index_type ?? 'rtree'} ${store.repairs}`;
 }
 
 /** One memory store. */
@@ -161,6 +161,10 @@ export class OpenStore implements MemoryStore {
   withHash(hash: string): MemoryRecord[] {
     const found = this.#lines.first('hash', [hash], MOST_EQUAL).map(({ seq }) => seq);
     return this.bySeq(found.reverse());
+  }
+
+  async *naming(id: string, as: 'source' | 'successor'): AsyncGenerator<MemoryRecord> {
+    for await (const page of this.#lines.pages(as, { prefix: [id] })) yield* this.bySeq(page.map(({ seq }) => seq));
   }
 
   newest(filter: ReadFilter): Promise<MemoryRecord[]> {

@@ -96,8 +96,13 @@ export function givenMemory(given: AddRequest): NewMemory {
   });
 }
 
+/** Conditions as the query of an address has them, where a list is a text, or as a body has them. */
+export type GivenQuestion = Omit<Partial<QueryQuery>, 'tags' | 'data_types' | 'entities'> & {
+  readonly [List in 'tags' | 'data_types' | 'entities']?: string | readonly string[] | undefined;
+};
+
 /** Conditions of a query. Throws `invalid` for times that are none and types that there are not. */
-export function givenFilter(query: Partial<QueryQuery>): ReadFilter {
+export function givenFilter(query: GivenQuestion): ReadFilter {
   const { start_time: start, end_time: end, as_of: asOf, user_id: user, session_id: session, tags, data_types: types, limit } = query;
   return withoutUndefined<ReadFilter>({
     fromMs: start === undefined ? undefined : timeOf(['query', 'start_time'], start),
@@ -112,7 +117,7 @@ export function givenFilter(query: Partial<QueryQuery>): ReadFilter {
 }
 
 /** The place of a query, if it has one. Throws `bad_request` for half a place. */
-export function givenPlace({ latitude: lat, longitude: lon }: Partial<QueryQuery>): { lat: number; lon: number } | undefined {
+export function givenPlace({ latitude: lat, longitude: lon }: GivenQuestion): { lat: number; lon: number } | undefined {
   if (lat !== undefined && lon !== undefined) return { lat, lon };
   if (lat === undefined && lon === undefined) return undefined;
   throw new Failure('bad_request', 'A place needs both latitude and longitude; give both or neither.', { code: 'HalfPlace' });
@@ -123,11 +128,12 @@ function typeOf(name: string): MemoryType {
   throw invalidMember('data_types', `must be of ${TYPES.join(', ')}`, name, 'query');
 }
 
-const listOf = (text: string): string[] =>
-  text
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
+/** A list as it is, or a text of entries with commas between; a comma of an entry has a backslash before it. */
+export function listOf(given: string | readonly string[]): readonly string[] {
+  if (typeof given !== 'string') return given;
+  const entries = given.match(/(?:\\,|[^,])+/g) ?? [];
+  return entries.map((one) => one.replaceAll('\\,', ',').trim()).filter((one) => one !== '');
+}
 
 function momentOf(member: string, given: string | number | null | undefined): number | undefined {
   if (given === undefined || given === null) return undefined;

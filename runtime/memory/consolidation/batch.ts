@@ -3,7 +3,7 @@ import { log } from '../../base/log.js';
 import { breathe } from '../../base/loop.js';
 import { pickable, textrank } from '../../documents/extractors/sentence-rankings.js';
 import type { Entity } from '../../engines/contracts/encoder.js';
-import type { MemoryRecord, MemoryStore, NewMemory } from '../contract.js';
+import type { MemoryRecord, MemoryStore, NewMemory, Who } from '../contract.js';
 import { mentionsIn } from '../extraction/entities.js';
 import { statementsIn } from '../extraction/relations.js';
 import { NODE_UNITS, type Statement } from '../extraction/statement.js';
@@ -112,14 +112,28 @@ async function hasNode(store: MemoryStore, name: string, { who }: MemoryRecord):
   return node !== undefined && node.who?.user === who?.user && node.who?.session === who?.session;
 }
 
+/** Records by user and session. What nobody says in the session of one user alone belongs to that user. */
+function sessionsOf(said: readonly MemoryRecord[]): { who: Who; records: MemoryRecord[] }[] {
+  const users = new Map<string, Set<string>>();
+  for (const { who } of said)
+    if (who?.session !== undefined && who.user !== undefined) users.set(who.session, (users.get(who.session) ?? new Set()).add(who.user));
+  const sessions = new Map<string, { who: Who; records: MemoryRecord[] }>();
+  for (const record of said) {
+    const { session, user: speaker } = record.who ?? {};
+    const [first, ...others] = users.get(session ?? '') ?? [];
+    const user = speaker ?? (others.length === 0 ? first : undefined);
+    const key = JSON.stringify([user ?? null, session ?? null]);
+    const who = { ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) };
+    const known = sessions.get(key) ?? { who, records: [] };
+    known.records.push(record);
+    sessions.set(key, known);
+  }
+  return [...sessions.values()];
+}
+
 /** The sentences that say most of what a session was about, as a node of the graph, so that they outlive working memory. */
 function summariesOf(said: readonly MemoryRecord[], run: string): NewMemory[] {
-  const sessions = new Map<string, MemoryRecord[]>();
-  for (const record of said) {
-    const whose = JSON.stringify([record.who?.user ?? null, record.who?.session ?? null]);
-    sessions.set(whose, [...(sessions.get(whose) ?? []), record]);
-  }
-  return [...sessions.values()].flatMap((records) => {
+  return sessionsOf(said).flatMap(({ who, records }) => {
     const { sentences } = pickable(records.map(({ text }) => text).join('\n\n'), ...SENTENCE_UNITS);
     if (sentences.length < SUMMED_SENTENCES) return [];
     const scores = textrank(sentences, SUMMARY_SENTENCES);
@@ -136,7 +150,7 @@ function summariesOf(said: readonly MemoryRecord[], run: string): NewMemory[] {
       data: { name, kind: 'SUMMARY', from_ms: first.timeMs, to_ms: last.timeMs },
       text,
       timeMs: last.timeMs,
-      ...(first.who ? { who: first.who } : {}),
+      ...(Object.keys(who).length > 0 ? { who } : {}),
       provenance: { records: records.slice(0, SOURCES).map(({ id }) => id) },
       metadata: { run },
     };

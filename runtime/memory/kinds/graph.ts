@@ -106,8 +106,8 @@ async function neighbourhoodOf(
         if (!isKnown) depths.set(step.to, at + 1);
         const record = edges.has(step.seq) ? undefined : walk.edge(step);
         if (record) edges.set(step.seq, record);
+        await breathe();
       }
-      await breathe();
     }
   }
   return { depths, edges: [...edges.values()], truncated: false };
@@ -266,9 +266,14 @@ class Walk {
     const seesOut = index === 'in' && this.#filter.direction !== 'in';
     for await (const page of this.#lines.pages(index, { prefix: [name], newestFirst: true })) {
       this.looked += page.length;
-      const steps = page.map((line) => this.#step(line)).filter((step) => step !== undefined);
-      // An edge from a node to itself lies in both indexes.
-      yield seesOut ? steps.filter(({ to }) => to !== name) : steps;
+      const steps: Step[] = [];
+      for (const line of page) {
+        const step = this.#step(line);
+        // An edge from a node to itself lies in both indexes.
+        if (step && !(seesOut && step.to === name)) steps.push(step);
+        if (this.#readsRecords) await breathe();
+      }
+      yield steps;
     }
   }
 

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import type { ReadFilter, SeriesBucket, SeriesReads } from '../contract.js';
 import { firstOf, needsRecord, passesFilter, timesOf } from '../filter.js';
@@ -119,6 +120,7 @@ async function bucketsOf(
     for (const { key, seq, value: numbers } of page) {
       let value = field === undefined ? numbers : (numbers as Record<string, unknown> | null)?.[field];
       if (readsRecords || typeof value !== 'number') {
+        await breathe();
         const record = lines.record(seq);
         if (!record || !passesFilter(record, filter)) continue;
         value = memberOf(record.data, field);

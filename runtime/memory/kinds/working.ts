@@ -1,3 +1,4 @@
+import { breathe } from '../../base/loop.js';
 import type { MemoryRecord, WorkingReads } from '../contract.js';
 import { limitOf, passesFilter } from '../filter.js';
 import { EXPIRED_AT_ONCE, type MemoryKind } from '../kind.js';
@@ -38,6 +39,7 @@ export const workingMemory: MemoryKind<WorkingReads> = {
           if (record.addedMs <= oldestMs) return found;
           if (record.kinds.includes('working_memory') && passesFilter(record, filter)) found.push(record);
           if (found.length >= limit) return found;
+          await breathe();
         }
       }
       return found;

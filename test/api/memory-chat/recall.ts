@@ -14,7 +14,7 @@ export const RECALL: Scenario[] = [
         data,
         user_id: at === 2 ? 'ann' : 'bob',
         timestamp: `2025-0${at + 1}-01T00:00:00Z`,
-        ...(at === 0 ? { latitude: 46.95, longitude: 7.44 } : {}),
+        ...(at === 0 ? { latitude: 46.95, longitude: 7.44, tags: ['wild, free'] } : {}),
       },
     }),
   ),
@@ -29,6 +29,17 @@ export const RECALL: Scenario[] = [
       for (const part of ['lexical', 'dense', 'recency', 'graph', 'validity']) assert.equal(typeof results[0].parts[part], 'number');
       assert.ok(results[0].score >= results.at(-1).score && results[0].score <= 1);
     },
+  },
+  {
+    name: 'recall by a tag with a comma',
+    method: 'POST',
+    path: `${M}/recall`,
+    body: { query: 'bears', tags: ['wild, free'] },
+    json: ({ results }) =>
+      assert.deepEqual(
+        results.map(({ text }: { text: string }) => text),
+        ['Bern has bears.'],
+      ),
   },
   {
     name: 'recall by user, and as of a day',

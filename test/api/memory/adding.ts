@@ -37,7 +37,7 @@ export const ADDING: Scenario[] = [
     series: 'both',
     timestamp: AT.getTime() / 1_000,
   }),
-  add('a place', { data: 'Bern', latitude: 46.948, longitude: 7.447, tags: ['city', 'ch'] }),
+  add('a place', { data: 'Bern', latitude: 46.948, longitude: 7.447, tags: ['city', 'ch', 'lake, none'] }),
   add('a place across the date line', { data: 'Suva', latitude: -18.14, longitude: 178.44, metadata: { fiji: true } }),
   ...['Ann', 'Bob', 'Cid'].map((name) => add(`node ${name}`, { data: { name, born: 1990 }, data_type: 'node' })),
   add('Ann knows Bob', { data: { from: 'Ann', to: 'Bob', relation: 'knows', weight: 5 }, data_type: 'edge' }),

@@ -19,6 +19,8 @@ export const READING: Scenario[] = [
     assert.ok(types.has('node') && types.has('edge') && types.has('text'), [...types].join(' '));
   }),
   read('query: by tags', 'query?tags=city,ch', (reply) => assert.deepEqual(dataOf(reply), ['Bern'])),
+  read('query: by a tag with a comma', 'query?tags=lake%5C,%20none,city', (reply) => assert.deepEqual(dataOf(reply), ['Bern'])),
+  read('query: by a part of it', 'query?tags=lake', (reply) => assert.deepEqual(dataOf(reply), [])),
   read('query: a limit', 'query?limit=2', (reply) => assert.equal(reply.results.length, 2)),
   read('context: what came lately, and the graph', '/v1/projects/ns/p/memory/context', (reply) => {
     assert.ok(reply.working_memory.length >= 4);

@@ -116,10 +116,7 @@ describe('late answers in the web interface', { skip: NO_BROWSER }, () => {
     const path = '/v1/projects/default/desk';
     const best = { name: 'org/Better-GGUF:Q4_K_M', task: 'chat', best: true, here: true, bytes: 1_000, tokens_per_s: null };
     await browser.value(
-      answering(
-        '/v1/models/suggestions',
-        `Promise.resolve(new Response(${JSON.stringify(JSON.stringify({ models: [best] }))}))`,
-      ),
+      answering('/v1/models/suggestions', `Promise.resolve(new Response(${JSON.stringify(JSON.stringify({ models: [best] }))}))`),
     );
     await go('chat');
     await browser.until(shows('org/Better-GGUF'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MAX_JSON_DEPTH, parseJson } from '../../../../gateway/http/json.js';
+import { MAX_JSON_DEPTH, parseJson, replyInTurns } from '../../../../gateway/http/json.js';
 
 const nested = (depth: number): Buffer => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
 
@@ -53,4 +53,33 @@ describe('parseJson', () => {
     it(`finds the fault in ${JSON.stringify(text)}`, () =>
       assert.throws(() => parseJson(Buffer.from(text)), { message: new RegExp(`position ${position} `) }));
   }
+});
+
+describe('replyInTurns', () => {
+  it('writes what JSON.stringify writes', async () => {
+    const values = [
+      {},
+      { a: [] },
+      { gone: undefined, a: [1, undefined, 'ü', { b: undefined, c: [null] }], d: { e: new Date(0) }, f: null },
+      { list: ['a', 'b'], more: [{ '"': '\\' }], end: false },
+    ];
+    for (const value of values) {
+      const { bytes, contentType } = await replyInTurns(value);
+      assert.equal(String(bytes), JSON.stringify(value));
+      assert.equal(contentType, 'application/json');
+    }
+  });
+
+  it('lets others run while it writes a long list', async () => {
+    let isDone = false;
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await replyInTurns({ results: Array.from({ length: 2_000 }, () => ({ text: '"quoted"\n'.repeat(1_000) })) });
+    isDone = true;
+    assert.ok(turns >= 4, `${turns} turns`);
+  });
 });

@@ -177,6 +177,18 @@ test('summaries are sentences that were said, and outlive them', async (t) => {
     assert.ok(texts.some((text) => sentence.startsWith(text.slice(0, -1))) || sentence.startsWith('The ice'), sentence);
 });
 
+test('a session of one user is summed up once, also where some of it says no user', async (t) => {
+  const { store, mind } = await stageOf(t, { ...EVERYTHING, consolidation: { ...EVERYTHING.consolidation, extract_summaries: true } });
+  const texts = Array.from({ length: 20 }, (_none, at) => `The boat of the day ${at} was the red one.`);
+  await store.write({
+    add: texts.map((text, at) => ({ ...said(text), who: at % 2 === 0 ? { session: 's', user: 'ann' } : { session: 's' } })),
+  });
+  await mind.consolidate(store, false, 10_000, never);
+  const whose: unknown[] = [];
+  for await (const { node, who } of store.records({ types: ['node'] })) if (node?.name.startsWith('Summary of ')) whose.push(who);
+  assert.deepEqual(whose, [{ user: 'ann', session: 's' }]);
+});
+
 /** Opens a store in which `whileRead` happens between the reading of a first batch and its writing. */
 async function interrupted(t: TestContext, whileRead: (stage: MemoryStage) => Promise<unknown>): Promise<MemoryStage> {
   const stage = await stageOf(t);
@@ -245,7 +257,10 @@ test('what a forgotten saying had ended holds again, or until what came after it
   for (const [at, text] of texts.entries())
     ids.push((await store.write({ add: [{ ...said(text), timeMs: Date.parse(`2025-0${at + 1}-01`) }] }))[0]!.id);
   await mind.consolidate(store, false, 10_000, never);
+  const walks = t.mock.method(store, 'records');
   await mind.forget(store, [ids[1]!]);
+  assert.equal(walks.mock.callCount(), 0, 'all records were walked');
+  walks.mock.restore();
   assert.deepEqual(await factsOf(store), ['~user | lives_in | Bergen', 'user | lives_in | Oslo']);
   const facts: MemoryRecord[] = [];
   for await (const fact of store.records({ types: ['fact'] })) facts.push(fact);
