@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../../../schemas/errors.js';
-import type { KeptPrompt } from './templates/renderer.js';
+import type { PreparedPrompt, PrepareRequest, PromptTexts } from '../contracts/language.js';
+import type { KeptPrompt, Renderer } from './templates/renderer.js';
 
 const KEPT_MS = 60_000;
 /** Prompts that may wait, and their tokens together. */
@@ -12,41 +13,58 @@ interface WaitingPrompt {
   readonly until: number;
 }
 
-/** Tokenised prompts that wait for their generation, for 60 s. */
-export class WaitingPrompts {
-  readonly #prompts = new Map<number, WaitingPrompt>();
+/** The prompts of a loaded model: rendered, tokenised, and kept for 60 s until their generation takes them. */
+export class Prompts {
+  readonly #renderer: Renderer;
+  readonly #waiting = new Map<number, WaitingPrompt>();
   #tokens = 0;
   #nextId = 1;
 
-  /** Keeps a prompt and gives its id. Beyond the limits the oldest goes: prompts that are tried and not used are the old ones. */
-  add(prompt: KeptPrompt): number {
-    const { length } = prompt.tokens;
-    this.#expire(length);
-    const id = this.#nextId++;
-    this.#prompts.set(id, { prompt, until: performance.now() + KEPT_MS });
-    this.#tokens += length;
-    return id;
+  constructor(renderer: Renderer) {
+    this.#renderer = renderer;
+  }
+
+  /** Renders a prompt and keeps it for its generation. Throws as `Renderer.render` does. */
+  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
+    const { text: _text, ...prompt } = await this.#renderer.render(request, signal);
+    return { promptId: this.#add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
+  }
+
+  /** Renders a prompt that nobody will generate from. Throws as `Renderer.render` does. */
+  async render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts> {
+    const { text, tokens } = await this.#renderer.render(request, signal);
+    return { text, tokens };
   }
 
   /** Takes a prompt out. Throws `Failure('conflict')` when it was used before or has expired. */
   take(id: number): KeptPrompt {
-    const found = this.#prompts.get(id);
+    const found = this.#waiting.get(id);
     if (!found)
       throw new Failure('conflict', `Prompt ${id} is gone: a prompt serves one generation within ${KEPT_MS / 1000} s; prepare it again.`);
     this.#drop(id, found);
     return found.prompt;
   }
 
+  /** Beyond the limits the oldest goes: prompts that are tried and not used are the old ones. */
+  #add(prompt: KeptPrompt): number {
+    const { length } = prompt.tokens;
+    this.#expire(length);
+    const id = this.#nextId++;
+    this.#waiting.set(id, { prompt, until: performance.now() + KEPT_MS });
+    this.#tokens += length;
+    return id;
+  }
+
   #drop(id: number, found: WaitingPrompt): void {
-    this.#prompts.delete(id);
+    this.#waiting.delete(id);
     this.#tokens -= found.prompt.tokens.length;
   }
 
   // Prompts are in the order of their age: the first that is fresh ends the walk.
   #expire(arriving: number): void {
     const now = performance.now();
-    for (const [id, waiting] of this.#prompts) {
-      const full = this.#prompts.size >= PROMPT_LIMIT || this.#tokens + arriving > TOKEN_LIMIT;
+    for (const [id, waiting] of this.#waiting) {
+      const full = this.#waiting.size >= PROMPT_LIMIT || this.#tokens + arriving > TOKEN_LIMIT;
       if (waiting.until > now && !full) return;
       this.#drop(id, waiting);
     }

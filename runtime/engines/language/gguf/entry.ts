@@ -22,7 +22,7 @@ class GgufEngine implements HostedEngine {
       case 'prepare':
         return this.#prepare(model, body as PrepareRequest, signal);
       case 'render':
-        return model.render(body as PrepareRequest, signal);
+        return model.prompts.render(body as PrepareRequest, signal);
       case 'textsOf':
         return model.textsOf(body as Int32Array[]);
       case 'countTokens':
@@ -58,7 +58,7 @@ class GgufEngine implements HostedEngine {
   async #prepare(model: LoadedGguf, request: PrepareRequest, signal: AbortSignal): Promise<unknown> {
     await new Promise((resolve) => setImmediate(resolve));
     signal.throwIfAborted();
-    return model.prepare(request, signal);
+    return model.prompts.prepare(request, signal);
   }
 }
 

@@ -12,9 +12,8 @@ import {
 } from '../../../../native/contract.js';
 import { backendFolders, loadInference } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
-import type { PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
 import { answerLimitOf, Generation, THINKING_TAGS, TokenTexts } from '../generation.js';
-import { countTokensOf, WaitingPrompts } from '../prompts.js';
+import { countTokensOf, Prompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { type HeldAdapters, HostAdapters, NO_ADAPTERS } from './adapters.js';
@@ -40,8 +39,8 @@ export class LoadedGguf {
   readonly #renderer: Renderer;
   readonly #texts: TokenTexts;
   readonly #adapters: HostAdapters;
+  readonly prompts: Prompts;
   readonly states: HostStates;
-  readonly #prompts = new WaitingPrompts();
   readonly #running: Map<number, Running>;
   readonly #thinkStart: Int32Array;
   readonly #thinkEnd: Int32Array;
@@ -56,6 +55,7 @@ export class LoadedGguf {
         text.length > LONG_CHARS ? engine.tokenizeLong(text, addSpecial, true) : engine.tokenize(text, addSpecial, true),
       { ...body, vocabularySize: engine.info.vocabularySize },
     );
+    this.prompts = new Prompts(this.#renderer);
     this.#texts = new TokenTexts(engine);
     this.#thinkStart = engine.tokenize(THINKING_TAGS.start, false, true);
     this.#thinkEnd = engine.tokenize(THINKING_TAGS.end, false, true);
@@ -90,16 +90,6 @@ export class LoadedGguf {
     return { model, opened };
   }
 
-  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
-    const { text: _text, ...prompt } = await this.#renderer.render(request, signal);
-    return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
-  }
-
-  async render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts> {
-    const { text, tokens } = await this.#renderer.render(request, signal);
-    return { text, tokens };
-  }
-
   textsOf(lists: readonly Int32Array[]): string[] {
     return lists.map((tokens) => this.#texts.textOfTokens(tokens, this.#engine.info.vocabularySize));
   }
@@ -109,7 +99,7 @@ export class LoadedGguf {
   }
 
   async generate(body: GenerateBody): Promise<void> {
-    const { tokens, stops: needed } = this.#prompts.take(body.promptId);
+    const { tokens, stops: needed } = this.prompts.take(body.promptId);
     const room = this.#engine.contextSize - tokens.length;
     if (room < 1) {
       throw new Failure(

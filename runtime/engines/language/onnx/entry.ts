@@ -22,8 +22,8 @@ class ExportEngine implements HostedEngine {
     }
     const model = this.#model;
     if (!model) throw new Failure('unavailable', 'The model is not loaded yet.');
-    if (method === 'prepare') return model.prepare(body as PrepareRequest, signal);
-    if (method === 'render') return model.render(body as PrepareRequest, signal);
+    if (method === 'prepare') return model.prompts.prepare(body as PrepareRequest, signal);
+    if (method === 'render') return model.prompts.render(body as PrepareRequest, signal);
     if (method === 'textsOf') return model.textsOf(body as Int32Array[]);
     if (method === 'countTokens') return model.countTokens(body as string[]);
     if (method === 'generate') return model.generate(body as GenerateBody);

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../../../../schemas/errors.js';
 import { toWire } from '../../../hosts/protocol.js';
-import type { GenerateEvent, PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
+import type { GenerateEvent } from '../../contracts/language.js';
 import { openSession } from '../../onnx/session.js';
 import { TextTokenizer } from '../../tokenizers/text-tokenizer.js';
 import { answerLimitOf, Generation, THINKING_TAGS, TokenTexts, withoutSpace } from '../generation.js';
-import { countTokensOf, WaitingPrompts } from '../prompts.js';
+import { countTokensOf, Prompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { Decoder } from './decoder.js';
@@ -45,7 +45,7 @@ export class LoadedExport {
   readonly #ends: ReadonlySet<number>;
   readonly #contextSize: number;
   readonly #thinkTags: ThinkingTags;
-  readonly #prompts = new WaitingPrompts();
+  readonly prompts: Prompts;
   readonly #histories = new SeenPrompts();
   readonly #running = new Set<number>();
   readonly #emit: (event: HostEvent) => void;
@@ -65,6 +65,7 @@ export class LoadedExport {
         text.length > SHORT_CHARACTERS ? long.encode(text, addSpecial, signal) : tokenizer.encode(text, addSpecial),
       { ...facts, controlTexts: tokenizer.controlTexts, framesPlainOnly: true, vocabularySize: tokenizer.size },
     );
+    this.prompts = new Prompts(this.#renderer);
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
   }
@@ -100,16 +101,6 @@ export class LoadedExport {
     };
   }
 
-  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
-    const { text: _text, ...prompt } = await this.#renderer.render(request, signal);
-    return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
-  }
-
-  async render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts> {
-    const { text, tokens } = await this.#renderer.render(request, signal);
-    return { text, tokens };
-  }
-
   textsOf(lists: readonly Int32Array[]): string[] {
     return lists.map((tokens) => this.#texts.textOfTokens(tokens, this.#tokenizer.size));
   }
@@ -120,7 +111,7 @@ export class LoadedExport {
 
   /** Starts an answer, which goes on by itself. Throws for what this engine cannot do. */
   generate(body: GenerateBody): void {
-    const { tokens: prompt, stops } = this.#prompts.take(body.promptId);
+    const { tokens: prompt, stops } = this.prompts.take(body.promptId);
     if (body.grammar !== undefined && body.grammarStart === undefined)
       throw new Failure(
         'bad_request',

@@ -29,7 +29,7 @@ async function opened(
   let id = 0;
   const ask = async (content: string, deterministic = false): Promise<{ text: string; read: number }> => {
     id += 1;
-    const { promptId } = await model.prepare(asking(content), AbortSignal.any([]));
+    const { promptId } = await model.prompts.prepare(asking(content), AbortSignal.any([]));
     model.generate({ id, promptId, maxTokens: 16, temperature: 0, deterministic });
     let text = '';
     while (true) {
@@ -79,7 +79,7 @@ it('goes on with other answers while a prompt of 15 MB becomes tokens, until nob
   assert.equal(longestToken, undefined, 'nothing tells how few tokens a text can have');
   const control = new AbortController();
   let hasEnded = false;
-  const huge = model.prepare(asking('and more words, '.repeat(15_000_000 / 16)), control.signal).finally(() => {
+  const huge = model.prompts.prepare(asking('and more words, '.repeat(15_000_000 / 16)), control.signal).finally(() => {
     hasEnded = true;
   });
   const refused = assert.rejects(huge, { name: 'AbortError' });
@@ -95,7 +95,7 @@ it('goes on with other answers while a prompt of 15 MB becomes tokens, until nob
   control.abort();
   await refused;
   const long = 'and more words, '.repeat(2_000);
-  const { promptTokens } = await model.prepare(asking(long), AbortSignal.any([]));
-  const { promptTokens: empty } = await model.prepare(asking(''), AbortSignal.any([]));
+  const { promptTokens } = await model.prompts.prepare(asking(long), AbortSignal.any([]));
+  const { promptTokens: empty } = await model.prompts.prepare(asking(''), AbortSignal.any([]));
   assert.equal(promptTokens - empty, long.length);
 });
