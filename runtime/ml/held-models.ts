@@ -1,9 +1,10 @@
-/** Fitted models in memory. The one that was not used for longest gives way, and is read again when it is wanted. */
+/** Fitted models in memory, and those that are being read from disk. The one that was not used for longest gives way, and is read again when it is wanted. */
 export class HeldModels<Model> {
   readonly #most: { readonly count: number; readonly size: number };
   readonly #sizeOf: (model: Model) => number;
   /** Least recently used first. */
   readonly #held = new Map<string, Model>();
+  readonly #reading = new Map<string, Promise<Model | undefined>>();
   #size = 0;
 
   /** `most` bounds the models and the sum of their sizes, in the unit of `sizeOf`. */
@@ -30,6 +31,15 @@ export class HeldModels<Model> {
       if (this.#held.size <= this.#most.count && this.#size <= this.#most.size) break;
       if (oldest !== key) this.delete(oldest);
     }
+  }
+
+  /** What `read` resolves to, which puts it here; who asks for it meanwhile gets the same. */
+  reading(key: string, read: () => Promise<Model | undefined>): Promise<Model | undefined> {
+    const under = this.#reading.get(key);
+    if (under) return under;
+    const reading = read().finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
+    return reading;
   }
 
   delete(key: string): void {

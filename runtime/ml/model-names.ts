@@ -53,6 +53,16 @@ export function savedAt(name: string, available: readonly ListedModel[]): Date {
   return new Date(related.reduce((ms, { modifiedMs }) => Math.max(ms, Math.round(modifiedMs) + 1), Date.now()));
 }
 
+/** The name that a fit is saved under, and when that counts as made: the asked name where it overwrites, else a new version of it. */
+export function nameForFit(
+  asked: { readonly model: string; readonly overwrite: boolean },
+  available: readonly ListedModel[],
+): { name: string; at: Date } {
+  const at = savedAt(asked.model, available);
+  const taken = new Set(available.map(({ name }) => name));
+  return { name: asked.overwrite ? asked.model : versionedName(asked.model, at, (name) => taken.has(name)), at };
+}
+
 /** The name of a version made at a time: `base_YYYYMMDD_HHMMSS` in UTC. Where `isTaken` says that it exists, the next second that is free. */
 export function versionedName(base: string, at: Date, isTaken: (name: string) => boolean = () => false): string {
   for (let ms = at.getTime(); ; ms += SECOND_MS) {
@@ -104,6 +114,20 @@ export function resolveLatest(name: string, available: readonly ListedModel[]): 
     if (newest === undefined || isNewer(one, newest)) newest = one;
   }
   return newest?.name ?? base;
+}
+
+/** The newest version of a name, with or without `-latest` behind it; see `resolveLatest`. */
+export function newestVersion(name: string, available: readonly ListedModel[]): string {
+  return resolveLatest(name.endsWith(LATEST) ? name : `${name}${LATEST}`, available);
+}
+
+/** Names that a message lists. */
+const MAX_LISTED = 20;
+
+/** Some of the names of what is there, for a message; `none` where there is nothing. */
+export function thereAre(names: readonly string[], none: string): string {
+  if (names.length === 0) return none;
+  return `There are ${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ' and more' : ''}`;
 }
 
 /** Whether it is the model of a name or a version of that. */

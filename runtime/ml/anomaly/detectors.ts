@@ -8,7 +8,7 @@ import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
 import { recordWork } from '../../events/recording.js';
 import { HeldModels } from '../held-models.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../model-names.js';
+import { checkedName, checkedNewName, nameForFit, newestVersion, savedAt, thereAre } from '../model-names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { RowEncoder } from './encoder.js';
 import { AnomalyModelFolder, filenameOf, notAModel, partsOf, type StoredModel } from './model-folder.js';
@@ -50,7 +50,6 @@ export class AnomalyDetectors implements AnomalyService {
   readonly #events: Events | undefined;
   /** By the names of their files. */
   readonly #memory = new HeldModels<HeldModel>({ count: MODELS_IN_MEMORY, size: MEMORY_BYTES }, ({ sizeBytes }) => sizeBytes);
-  readonly #reading = new Map<string, Promise<HeldModel | undefined>>();
   readonly #fits = new Gate('fits', FITS_AT_ONCE, WAITING_FITS);
   readonly #scores = new Gate('requests that score', SCORES_AT_ONCE, WAITING_SCORES);
   readonly #closing = new AbortController();
@@ -154,10 +153,7 @@ export class AnomalyDetectors implements AnomalyService {
   #keep(ask: FitAsk, fresh: Pick<HeldModel, 'model' | 'encoder' | 'samples' | 'contamination'>, signal: AbortSignal): Promise<HeldModel> {
     return this.#folder.alone(async () => {
       signal.throwIfAborted();
-      const there = await this.#folder.list();
-      const at = savedAt(ask.model, there);
-      const taken = new Set(there.map(({ name }) => name));
-      const name = ask.overwrite ? ask.model : versionedName(ask.model, at, (one) => taken.has(one));
+      const { name, at } = nameForFit(ask, await this.#folder.list());
       const unsaved = { ...fresh, name, filename: filenameOf(name, ask.backend), sizeBytes: 0 };
       const held = { ...unsaved, sizeBytes: await this.#folder.write(await storedForm(unsaved), at) };
       if (ask.description !== undefined) await this.#folder.describe(name, ask.description);
@@ -171,7 +167,7 @@ export class AnomalyDetectors implements AnomalyService {
     const asked = filenameOf(checkedName(model), backend);
     if (this.#memory.get(asked) || (await this.#folder.has(asked))) return { name: model, filename: asked };
     const same = (await this.#folder.list()).filter((one) => one.backend === backend);
-    const name = resolveLatest(model.endsWith(LATEST) ? model : `${model}${LATEST}`, same);
+    const name = newestVersion(model, same);
     return { name, filename: filenameOf(name, backend) };
   }
 
@@ -182,12 +178,8 @@ export class AnomalyDetectors implements AnomalyService {
   }
 
   #read(filename: string): Promise<HeldModel | undefined> {
-    const under = this.#reading.get(filename);
-    if (under) return under;
     // Alone, so that what is read here does not replace what a fit has put into memory meanwhile.
-    const reading = this.#folder.alone(() => this.#readNow(filename)).finally(() => this.#reading.delete(filename));
-    this.#reading.set(filename, reading);
-    return reading;
+    return this.#memory.reading(filename, () => this.#folder.alone(() => this.#readNow(filename)));
   }
 
   async #readNow(filename: string): Promise<HeldModel | undefined> {
@@ -219,9 +211,10 @@ export class AnomalyDetectors implements AnomalyService {
 
   async #notFound({ model, backend }: ModelAsk): Promise<Failure> {
     const files = (await this.#folder.list()).map(({ filename }) => filename);
-    const there =
-      files.length === 0 ? 'The folder is empty' : `There are ${files.slice(0, 20).join(', ')}${files.length > 20 ? ' and more' : ''}`;
-    return new Failure('not_found', `Anomaly model ${quote(model)} of backend ${backend} not found on disk. ${there}.`);
+    return new Failure(
+      'not_found',
+      `Anomaly model ${quote(model)} of backend ${backend} not found on disk. ${thereAre(files, 'The folder is empty')}.`,
+    );
   }
 }
 

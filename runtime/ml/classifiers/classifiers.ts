@@ -9,7 +9,7 @@ import type { Events } from '../../events/events.js';
 import { recordWork } from '../../events/recording.js';
 import { type NeedModel, needNothing } from '../../models/fetch/on-use.js';
 import { HeldModels } from '../held-models.js';
-import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../model-names.js';
+import { checkedName, checkedNewName, type ListedModel, nameForFit, newestVersion, savedAt, thereAre } from '../model-names.js';
 import { type ClassifierCard, ClassifierFolder, type HeldClassifier } from './classifier-folder.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 import { checkProbe, chooseEmbedder, type Embedder, embedInParts, learnedEmbedder, probeOf } from './embedder.js';
@@ -38,7 +38,6 @@ export class Classifiers implements ClassifierService {
   readonly #need: NeedModel;
   readonly #encoders: EncoderService;
   readonly #memory = classifiersInMemory();
-  readonly #reading = new Map<string, Promise<HeldClassifier | undefined>>();
   readonly #fitting: string[] = [];
   readonly #fits = new Gate('classifier fits', FITS_AT_ONCE, WAITING_FITS);
   readonly #predictions = new Gate('requests that predict', PREDICTIONS_AT_ONCE, WAITING_PREDICTIONS);
@@ -154,10 +153,7 @@ export class Classifiers implements ClassifierService {
   #keep(ask: FitAsk, { model, card }: Fresh, signal: AbortSignal): Promise<HeldClassifier> {
     return this.#folder.alone(async () => {
       signal.throwIfAborted();
-      const there = await this.#onDisk();
-      const at = savedAt(ask.model, there);
-      const taken = new Set(there.map((one) => one.name));
-      const name = ask.overwrite ? ask.model : versionedName(ask.model, at, (one) => taken.has(one));
+      const { name, at } = nameForFit(ask, await this.#onDisk());
       const held = { name, model, card };
       await this.#folder.write(held, at);
       this.#memory.put(held.name, held);
@@ -169,7 +165,7 @@ export class Classifiers implements ClassifierService {
   async #resolveName(asked: string): Promise<string> {
     checkedName(asked);
     if (this.#memory.get(asked) || (await this.#folder.has(asked))) return asked;
-    return resolveLatest(asked.endsWith(LATEST) ? asked : `${asked}${LATEST}`, await this.#onDisk());
+    return newestVersion(asked, await this.#onDisk());
   }
 
   /** What is on disk, newest first. */
@@ -190,18 +186,14 @@ export class Classifiers implements ClassifierService {
   }
 
   #read(name: string): Promise<HeldClassifier | undefined> {
-    const under = this.#reading.get(name);
-    if (under) return under;
     // Alone, so that what is read here does not replace what a fit has put into memory meanwhile.
-    const reading = this.#folder
-      .alone(async () => {
+    return this.#memory.reading(name, () =>
+      this.#folder.alone(async () => {
         const held = await this.#folder.read(name);
         if (held) this.#memory.put(held.name, held);
         return held;
-      })
-      .finally(() => this.#reading.delete(name));
-    this.#reading.set(name, reading);
-    return reading;
+      }),
+    );
   }
 
   #facts({ name, card }: HeldClassifier): ClassifierFacts {
@@ -210,9 +202,9 @@ export class Classifiers implements ClassifierService {
 
   async #notFound(asked: string): Promise<Failure> {
     const names = (await this.#onDisk()).map(({ name }) => name);
-    const there =
-      names.length === 0 ? 'There are none yet' : `There are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' and more' : ''}`;
-    return new Failure('not_found', `Classifier ${quote(asked)} not found. ${there}.`, { code: 'ModelNotFound' });
+    return new Failure('not_found', `Classifier ${quote(asked)} not found. ${thereAre(names, 'There are none yet')}.`, {
+      code: 'ModelNotFound',
+    });
   }
 }
 
