@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { completenessOf } from '../../../../runtime/voice/completeness.js';
+import { completenessOf } from '../../../../runtime/voice/end-of-utterance.js';
 import { fillerOf, isBackChannel, isStop } from '../../../../runtime/voice/languages.js';
 
 interface Case {

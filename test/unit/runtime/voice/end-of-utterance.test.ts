@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Completeness, completenessOf } from '../../../../runtime/voice/completeness.js';
+import { type Completeness, completenessOf } from '../../../../runtime/voice/end-of-utterance.js';
 
 const CASES: Record<Completeness, readonly string[]> = {
   incomplete: [
