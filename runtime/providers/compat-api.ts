@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import { baseUrlOf } from '../config/variables.js';
 import { onlyBase } from '../net/ask/bases.js';
-import type { ChatClient } from './compat/open.js';
+import type { ChatClient } from './compat/client.js';
 import type { Provider } from './contract.js';
 
 /**

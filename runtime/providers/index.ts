@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/once.js';
 import type { Outbound } from '../net/outbound.js';
-import type { ChatSettings } from './compat/open.js';
+import type { ChatSettings } from './compat/client.js';
 import type { Provider } from './contract.js';
 import type { RunnerTimes, StartRunner } from './runners.js';
 
@@ -36,7 +36,7 @@ export interface ProviderParts {
 
 /** The providers of one daemon, by name: the list that a new one is added to. */
 export function createProviders(parts: ProviderParts): Record<ProviderId, Provider> {
-  const chats = new Lazy(async () => new (await import('./compat/open.js')).ChatClient(parts.outbound, parts.settings));
+  const chats = new Lazy(async () => new (await import('./compat/client.js')).ChatClient(parts.outbound, parts.settings));
   const client = () => chats.get();
   return {
     compat_api: lazily(async () => (await import('./compat-api.js')).createCompatApi(await client())),

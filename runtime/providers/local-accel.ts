@@ -5,7 +5,7 @@ import { openChoices } from '../completions/opened-completion.js';
 import { baseUrlOf } from '../config/variables.js';
 import { onlyBase } from '../net/ask/bases.js';
 import { universalMembers } from './compat/body.js';
-import type { ChatClient } from './compat/open.js';
+import type { ChatClient } from './compat/client.js';
 import type { Provider } from './contract.js';
 import { type Runner, Runners, type RunnerTimes, type RunnerWish, type StartRunner } from './runners.js';
 

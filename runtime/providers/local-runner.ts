@@ -2,7 +2,7 @@ import type { CompletionRequest } from '../completions/contract.js';
 import { openChoices } from '../completions/opened-completion.js';
 import { baseUrlOf } from '../config/variables.js';
 import { onlyBase } from '../net/ask/bases.js';
-import type { ChatClient } from './compat/open.js';
+import type { ChatClient } from './compat/client.js';
 import type { Provider } from './contract.js';
 
 /** Where a local runner listens unless the model says otherwise. */

@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { Completion, CompletionRequest } from '../completions/contract.js';
 import type { Bases } from '../net/ask/bases.js';
 import { universalMembers } from '../providers/compat/body.js';
-import type { ChatClient } from '../providers/compat/open.js';
+import type { ChatClient } from '../providers/compat/client.js';
 import type { Provider } from '../providers/contract.js';
 
 /** Completes chats of projects on universal runtimes, in turn, and on the next where one does not answer. */

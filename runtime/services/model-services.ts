@@ -8,7 +8,7 @@ import { type NeedModel, needNothing } from '../models/fetch/on-use.js';
 import { isOwnAddress } from '../net/address.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { Outbound } from '../net/outbound.js';
-import type { ChatClient, ChatSettings } from '../providers/compat/open.js';
+import type { ChatClient, ChatSettings } from '../providers/compat/client.js';
 import type { Provider } from '../providers/contract.js';
 import { UNIVERSAL_PORT } from '../providers/index.js';
 import type { RuntimeEmbed } from '../rag/embedders/contract.js';
@@ -47,7 +47,7 @@ export function modelServices({ core, outbound, runtimePort, chats, need = needN
   };
   /** What is missing elsewhere is not fetched from here. */
   const needOf = (model: ModelConfig): NeedModel => (elsewhere(model) === undefined ? need : needNothing);
-  const client = new Lazy<ChatClient>(async () => new (await import('../providers/compat/open.js')).ChatClient(outbound, chats));
+  const client = new Lazy<ChatClient>(async () => new (await import('../providers/compat/client.js')).ChatClient(outbound, chats));
   const completionsOf = async (model: ModelConfig): Promise<Provider> => {
     const base = elsewhere(model);
     if (base === undefined) return core.completions;

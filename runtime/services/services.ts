@@ -10,7 +10,7 @@ import type { StreamLimits, StreamService } from '../ml/streams/contract.js';
 import type { NeedModel } from '../models/fetch/on-use.js';
 import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
-import type { ChatSettings } from '../providers/compat/open.js';
+import type { ChatSettings } from '../providers/compat/client.js';
 import type { Provider } from '../providers/contract.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import type { Store } from '../store/store.js';
@@ -79,7 +79,7 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls, chats }) => {
       const [{ RemoteCompletions }, { ChatClient }, { RoundRobin, runtimeBase }] = await Promise.all([
         import('../remote/completions.js'),
-        import('../providers/compat/open.js'),
+        import('../providers/compat/client.js'),
         import('../net/ask/bases.js'),
       ]);
       return new RemoteCompletions(new ChatClient(outbound, chats), new RoundRobin(runtimeUrls.map(runtimeBase)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Outbound } from '../../../../runtime/net/outbound.js';
-import { ChatClient } from '../../../../runtime/providers/compat/open.js';
+import { ChatClient } from '../../../../runtime/providers/compat/client.js';
 import { createLocalAccel } from '../../../../runtime/providers/local-accel.js';
 import type { RunnerSettings, StartRunner } from '../../../../runtime/providers/runners.js';
 import { Failure } from '../../../../schemas/errors.js';

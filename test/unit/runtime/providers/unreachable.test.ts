@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { after, before, describe, it } from 'node:test';
 import { Outbound, type OutboundLimits, type OutboundOptions } from '../../../../runtime/net/outbound.js';
 import { faultOf } from '../../../../runtime/net/reply.js';
-import { ChatClient } from '../../../../runtime/providers/compat/open.js';
+import { ChatClient } from '../../../../runtime/providers/compat/client.js';
 import { createCompatApi } from '../../../../runtime/providers/compat-api.js';
 import { Failure, STATUS_OF_KIND } from '../../../../schemas/errors.js';
 import { selfSigned } from '../../../support/certificate.js';

@@ -1,12 +1,12 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { Completion, CompletionPart, CompletionRequest, ContextUsage } from '../../completions/contract.js';
-import { parsedCalls, ToolCallParser } from '../../completions/tools/parser.js';
+import { ToolCallParser, parsedCalls } from '../../completions/tools/parser.js';
 import { injectTools, toolHistoryAsText } from '../../completions/tools/tool-prompt.js';
 import { apiKeyOf } from '../../config/variables.js';
 import type { Bases } from '../../net/ask/bases.js';
-import { type Accepted, type SendSettings, sendChat } from '../../net/ask/chat.js';
-import { BROKEN_REMEDY, brokenAnswerFailure, streamFailure, type Upstream } from '../../net/ask/failures.js';
+import { type Accepted, type SendSettings, sendChat } from './send.js';
+import { BROKEN_REMEDY, type Upstream, brokenAnswerFailure, streamFailure } from '../../net/ask/failures.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { OutboundReply } from '../../net/reply.js';
 import { chatBody } from './body.js';
