@@ -79,3 +79,13 @@ function checksum(table: TableName, key: Uint8Array, value: Uint8Array): number 
   }
   return crc32(value, crc32(key, seed));
 }
+
+/** The bytes of an array, for a record: no other array comes back from one as it was. */
+export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** A copy of bytes of a record, which need not be aligned for the array that they were. */
+export function alignedBytes(bytes: Uint8Array): ArrayBuffer {
+  return new Uint8Array(bytes).buffer;
+}

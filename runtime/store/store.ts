@@ -8,15 +8,13 @@ import { examine } from './examination.js';
 import { markClean, openSound, repeatInLog, unseenDamage } from './integrity.js';
 import { encodeRecord, sealRecord } from './record-bytes.js';
 import { scrub } from './scrub.js';
-import { StoreTables } from './table.js';
+import { StoreTables } from './table-reader.js';
 import type { TableName, Tables } from './tables.js';
 import { type Chain, type Change, Writer } from './writer.js';
 
-export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
-export { alignedBytes, bytesOf } from './column-records.js';
+export { alignedBytes, bytesOf } from './record-bytes.js';
 /** Records that users of the store hold. */
 export type * from './records.js';
-export type { SessionKey, SessionRecord } from './tables.js';
 export type { Chain } from './writer.js';
 
 /** Collects the changes of one write. */

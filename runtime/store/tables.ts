@@ -1,6 +1,5 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { StoredQuestion } from '../../schemas/generated/core/questions.js';
-import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
 import type {
   ChunkRecord,
   CollectionRecord,
@@ -10,6 +9,7 @@ import type {
   ConversationOrderKey,
   ConversationRecord,
   DatabaseKey,
+  DetectorRecord,
   DocumentRecord,
   EventHead,
   EventKey,
@@ -19,46 +19,29 @@ import type {
   MemoryLineKey,
   MemoryRecordKey,
   MemoryStoreRecord,
+  ModelRecord,
   NamedModelRecord,
   RowKey,
+  SegmentKey,
+  SegmentRecord,
+  SessionKey,
+  SessionRecord,
   StoredEvent,
   StoredMemory,
   StoredResponse,
+  StoredTurn,
+  TableRecord,
   TaskKey,
   TaskRecord,
   WasteRecord,
 } from './records.js';
-
-/** A session's address; an id means nothing outside its project. */
-export type SessionKey = readonly [namespace: string, project: string, id: string];
-
-/** What is kept about a session besides its turns. */
-export interface SessionRecord {
-  /** The session's own number: its turns lie under it, and a session that starts anew gets another. */
-  run: number;
-  /** Number of turns appended so far; the next one gets this as its place. */
-  turns: number;
-  /** Milliseconds since 1970. */
-  createdMs: number;
-  /** Milliseconds since 1970 of the last turn. */
-  lastActiveMs: number;
-  /** What its client began it with, where that is remembered. */
-  begunWith?: Record<string, unknown>;
-}
-
-/** One whole turn: what the client sent and what the model answered, in order. Never changed once written. */
-export interface TurnRecord {
-  messages: Message[];
-  /** Milliseconds since 1970. */
-  atMs: number;
-}
 
 /** Key and value of every table. Of format version 1 unless it says otherwise; a change of shape adds a migration. */
 export interface Tables {
   /** `version` = format version of the whole store; `repairs` = how often its file was repaired; `scrubbed` says nothing. */
   meta: { key: string; value: number };
   sessions: { key: SessionKey; value: SessionRecord };
-  turns: { key: readonly [run: number, place: number]; value: TurnRecord };
+  turns: { key: readonly [run: number, place: number]; value: StoredTurn };
   /** Session numbers whose turns wait to be removed; the value is when that was decided, in milliseconds since 1970. */
   trash: { key: number; value: number };
   /** Since format 2. Read in whole at a start, which the cap on finished tasks keeps short. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Batch, Store } from '../../store/store.js';
-import type { Entry } from '../../store/table.js';
+import type { Entry } from '../../store/table-reader.js';
 import { type Clock, sizeOf } from '../session.js';
 import type { CallAbout } from './tool-call.js';
 

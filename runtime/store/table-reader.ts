@@ -19,7 +19,7 @@ export interface Entry<Name extends TableName> {
  * Reads one table. Each call sees everything whose write has resolved, and holds no read transaction when it returns. Throws `internal`
  * for a record that the disk has changed.
  */
-export class Table<Name extends TableName> {
+export class TableReader<Name extends TableName> {
   readonly #name: Name;
   readonly #raw: RawTable;
   readonly #counts: StoreCounts;
@@ -77,7 +77,7 @@ function isPossibleRange({ start, end }: Range): boolean {
 }
 
 /** A table for each name of `TABLE_NAMES`. */
-type Readers = { readonly [Name in TableName]: Table<Name> };
+type Readers = { readonly [Name in TableName]: TableReader<Name> };
 
 /** The open tables of a store, each as a property under its name, and what they count together. `damaged` is told of each record that the disk has changed. */
 abstract class NamedTables {
@@ -86,7 +86,7 @@ abstract class NamedTables {
   constructor({ tables }: Environment) {
     const damaged = (reason: string): void => this.damaged(reason);
     for (const name of TABLE_NAMES)
-      Object.defineProperty(this, name, { value: new Table(name, tables[name], this.counts, damaged), enumerable: true });
+      Object.defineProperty(this, name, { value: new TableReader(name, tables[name], this.counts, damaged), enumerable: true });
   }
 
   protected abstract damaged(reason: string): void;
