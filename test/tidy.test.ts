@@ -59,7 +59,7 @@ const DOORS: Record<string, RegExp> = {
   'mdast-util-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'micromark-extension-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'mpg123-decoder': /^runtime\/speech\/decode\/mp3\.ts$/,
-  '@modelcontextprotocol/server': /^gateway\/mcp\/(?:library|server|service)\.ts$/,
+  '@modelcontextprotocol/server': /^gateway\/mcp\/(?:library|server|transport)\.ts$/,
   msgpackr: /^runtime\/store\//,
   ngeohash: /^runtime\/memory\/place-index\.ts$/,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,

@@ -2,17 +2,17 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { DEFAULT_BODY_BYTES } from '../http/body.js';
 import type { Visitor } from '../http/visitor.js';
-import type { McpService } from './service.js';
+import type { McpTransport } from './transport.js';
 
 /**
  * `POST /mcp`, where clients of the Model Context Protocol find the operations as tools, documents and prompts. There is no stream to listen to and no
  * session to end, so that GET and DELETE are not allowed, as the protocol has it for such servers.
  */
 export function mcpEndpoint(operations: readonly Endpoint<Runtime>[]): Endpoint<Runtime> {
-  const services = new WeakMap<Runtime, Promise<McpService>>();
-  const open = (runtime: Runtime): Promise<McpService> => {
-    const opened = services.get(runtime) ?? import('./server.js').then(({ openMcp }) => openMcp(runtime, operations));
-    services.set(runtime, opened);
+  const transports = new WeakMap<Runtime, Promise<McpTransport>>();
+  const open = (runtime: Runtime): Promise<McpTransport> => {
+    const opened = transports.get(runtime) ?? import('./server.js').then(({ openMcp }) => openMcp(runtime, operations));
+    transports.set(runtime, opened);
     return opened;
   };
   return endpoint<Runtime>({

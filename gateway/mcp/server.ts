@@ -7,7 +7,7 @@ import { completionOf, DOCUMENT_TEMPLATES, Documents } from './documents.js';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from './library.js';
 import { Prompts } from './prompts.js';
 import { type Scope, scopeOf } from './scope.js';
-import { McpService } from './service.js';
+import { McpTransport } from './transport.js';
 import { Tools } from './tools.js';
 
 const INSTRUCTIONS = [
@@ -23,9 +23,9 @@ const NO_VALIDATOR: NonNullable<NonNullable<ConstructorParameters<typeof Server>
 };
 
 /** Opens what clients of the Model Context Protocol find in a runtime: the operations as tools, documents and prompts. */
-export function openMcp(runtime: Runtime, operations: readonly Endpoint<Runtime>[]): McpService {
+export function openMcp(runtime: Runtime, operations: readonly Endpoint<Runtime>[]): McpTransport {
   const tools = new Tools(runtime, operations);
-  return new McpService((asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, scopeOfRequest(asked)), runtime.stopping);
+  return new McpTransport((asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, scopeOfRequest(asked)), runtime.stopping);
 }
 
 /** The scope in the address of a message, which dispatch has checked. */

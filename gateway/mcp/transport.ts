@@ -24,7 +24,7 @@ interface Message {
 }
 
 /** Carries messages of the Model Context Protocol, of all its revisions since 2024-11-05, between our endpoints and a server of its library. No sessions are kept. */
-export class McpService {
+export class McpTransport {
   readonly #handler: McpHttpHandler;
   /** Who sends the messages that are being answered, by a name that no client knows. */
   readonly #visitors = new Map<string, Visitor<Runtime>>();
