@@ -44,7 +44,7 @@ import { StoredResponses } from './responses/stored-responses.js';
 import { type HealthCheck, healthChecks } from './services/health.js';
 import { openMemory } from './services/memory.js';
 import { modelServices } from './services/model-services.js';
-import { openRetrieval } from './services/retrieval.js';
+import { openLibrary } from './services/library.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
 import type { Hearing } from './speech/transcription/hearing.js';
 import { openStore } from './store/store.js';
@@ -229,7 +229,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     events,
     tasks: () => documents.tasks,
   });
-  const { close: closeRetrieval, ...documents } = openRetrieval({
+  const { close: closeLibrary, ...documents } = openLibrary({
     store,
     projects,
     outbound,
@@ -293,7 +293,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       stopping.abort();
       await (await voice.settled())?.close();
       await conversations.close();
-      await closeRetrieval();
+      await closeLibrary();
       await closeMemory();
       await chat.close();
       await toolServers.close();

@@ -21,7 +21,7 @@ import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { openMemory } from '../../runtime/services/memory.js';
 import { modelServices } from '../../runtime/services/model-services.js';
-import { openRetrieval } from '../../runtime/services/retrieval.js';
+import { openLibrary } from '../../runtime/services/library.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
 import { send } from './scenario.js';
@@ -69,7 +69,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     tasks: () => documents.tasks,
   });
   const pageImages = new PageImages();
-  const { close, ...documents } = openRetrieval({
+  const { close, ...documents } = openLibrary({
     store,
     projects,
     outbound,

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { callsOf, Lazy } from '../base/once.js';
+import { Lazy, callsOf } from '../base/once.js';
 import { collect } from '../completions/collect.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
@@ -18,7 +18,7 @@ import type { Provider } from '../providers/contract.js';
 import type { Retrieval } from '../rag/contract.js';
 import { createEmbedders } from '../rag/embedders/index.js';
 import { OpenedStores } from '../rag/opened-stores.js';
-import type { RetrievalParts as QueryParts } from '../rag/retrieval.js';
+import type { RetrievalParts } from '../rag/retrieval.js';
 import type { Store } from '../store/store.js';
 import type { TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
@@ -29,8 +29,8 @@ import type { ModelServices } from './model-services.js';
 /** Stands for the best OCR engine that is there. */
 const BEST_OCR = 'surya';
 
-/** What retrieval is opened with. */
-export interface RetrievalParts {
+/** What the documents of projects are opened with. */
+export interface LibraryParts {
   readonly store: Store;
   readonly projects: Projects;
   readonly outbound: Outbound;
@@ -54,7 +54,7 @@ export interface RetrievalParts {
 }
 
 /** Documents and the questions to them. Close it before the store. */
-export interface OpenRetrieval {
+export interface OpenLibrary {
   readonly retrieval: Retrieval;
   readonly datasets: Datasets;
   readonly tasks: Tasks;
@@ -67,7 +67,7 @@ export interface OpenRetrieval {
 }
 
 /** Opens databases, datasets and their tasks, which go on where they were. */
-export function openRetrieval({
+export function openLibrary({
   store,
   projects,
   outbound,
@@ -81,7 +81,7 @@ export function openRetrieval({
   events,
   kinds = {},
   around,
-}: RetrievalParts): OpenRetrieval {
+}: LibraryParts): OpenLibrary {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed, need: encoders.need });
   const parsing = new Parsing({}, vision && { pageImages, ocr: (...asked) => textOf(vision, ...asked) }, recordings);
@@ -106,7 +106,7 @@ export function openRetrieval({
       embedders.of(`${namespace}/${project}/${database.name}`, strategy, config.runtime?.models),
     rerank: encoders.rerank,
     complete: (model, prompt, maxTokens, signal) => answerOf(provider(model), model, prompt, maxTokens, signal),
-  } satisfies QueryParts;
+  } satisfies RetrievalParts;
   return {
     retrieval: callsOf(new Lazy(async () => (await import('../rag/retrieval.js')).createRetrieval(parts))),
     datasets,
