@@ -46,7 +46,7 @@ import { openMemory } from './services/memory.js';
 import { modelServices } from './services/model-services.js';
 import { openLibrary } from './services/library.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
-import type { Hearing } from './speech/transcription/hearing.js';
+import type { AudioTexts } from './speech/transcription/audio-texts.js';
 import { openStore } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 import type { Tenants } from './tenants/tenants.js';
@@ -188,11 +188,11 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const need = parts.pullsOnUse && runtimeUrls.length === 0 ? fetches.need : needNothing;
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
-  const hearing = ({ transcription }: Services): Hearing =>
-    callsOf(new Lazy(async () => new (await import('./speech/transcription/hearing.js')).Hearing(transcription)));
+  const audioTexts = ({ transcription }: Services): AudioTexts =>
+    callsOf(new Lazy(async () => new (await import('./speech/transcription/audio-texts.js')).AudioTexts(transcription)));
   const completions: CompletionSource = callsOf(
     new Lazy(
-      async () => new (await import('./completions/completions.js')).Completions({ models, named, hearing: hearing(services.here) }),
+      async () => new (await import('./completions/completions.js')).Completions({ models, named, hearing: audioTexts(services.here) }),
     ),
   );
   const ofServices = {
@@ -214,7 +214,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const toolServers = new ToolServers({ projects, outbound, events, version, allowsAll: parts.allowMcp ?? false });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
-  const heard = hearing(services.core);
+  const heard = audioTexts(services.core);
   const {
     close: closeMemory,
     kinds,

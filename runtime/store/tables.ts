@@ -1,4 +1,3 @@
-import type { Message } from '../../schemas/generated/common.js';
 import type { StoredQuestion } from '../../schemas/generated/core/questions.js';
 import type {
   ChunkRecord,

@@ -11,7 +11,7 @@ import { Completions } from '../../../../runtime/completions/completions.js';
 import type { CompletionSource, UniversalRequest } from '../../../../runtime/completions/request.js';
 import { Models } from '../../../../runtime/models/residency/models.js';
 import { LocalSpeech } from '../../../../runtime/speech/speak.js';
-import { Hearing } from '../../../../runtime/speech/transcription/hearing.js';
+import { AudioTexts } from '../../../../runtime/speech/transcription/audio-texts.js';
 import { Transcription } from '../../../../runtime/speech/transcription/transcription.js';
 import { longestHold } from '../../../support/loop-holds.js';
 import { puppetPath } from '../../../support/models/cache.js';
@@ -25,7 +25,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'quern-sockets-'));
 writePuppetWhisper(join(dataDir, 'models/Systran/faster-whisper-base.en'), { words: [' Hello', ' there.'], seconds: 0.8 });
 const models = new Models({ dataDir, places: { hub: join(dataDir, 'hub') } });
 const transcription = new Transcription(models, dataDir);
-const completions = new Completions({ models, hearing: new Hearing(transcription) });
+const completions = new Completions({ models, hearing: new AudioTexts(transcription) });
 after(async () => {
   await models.close();
   rmSync(dataDir, { recursive: true, force: true });

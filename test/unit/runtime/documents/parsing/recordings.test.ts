@@ -7,7 +7,7 @@ import { setLogLevel } from '../../../../../runtime/base/log.js';
 import type { SourceFile } from '../../../../../runtime/documents/parsers/contract.js';
 import { Parsing } from '../../../../../runtime/documents/parsing/parsing.js';
 import { Models } from '../../../../../runtime/models/residency/models.js';
-import { Hearing } from '../../../../../runtime/speech/transcription/hearing.js';
+import { AudioTexts } from '../../../../../runtime/speech/transcription/audio-texts.js';
 import { Transcription } from '../../../../../runtime/speech/transcription/transcription.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import type { DataProcessingStrategy } from '../../../../../schemas/generated/config/rag.js';
@@ -29,7 +29,7 @@ function stage(name: string, hasModel: boolean): Parsing {
       seconds: 1,
     });
   const models = new Models({ dataDir, places: { hub: join(dataDir, 'hub') } });
-  const hearing = new Hearing(new Transcription(models, dataDir));
+  const hearing = new AudioTexts(new Transcription(models, dataDir));
   const parsing = new Parsing({ hosts: 1 }, undefined, (...asked) => hearing.recording(...asked));
   opened.push(models);
   parsings.push(parsing);

@@ -25,8 +25,8 @@ export interface Recording {
 type Heard = (text: string) => void;
 type Part = Exclude<Message['content'], string | null | undefined>[number];
 
-/** Puts text in the place of the audio in messages, for models that cannot hear. */
-export class Hearing {
+/** What is said in audio: in the messages of a chat whose model cannot hear, and in files. What was heard is remembered. */
+export class AudioTexts {
   readonly #speech: SpeechIn;
   /** By SHA-256, the last used last. */
   readonly #transcripts = new Map<string, string>();
