@@ -7,6 +7,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { CompletionRequest, Decision } from '../../schemas/generated/core/chat.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
+import { placeOf } from './place.js';
 
 /** A stream whose turn is not open after this long begins without it, so that nothing between here and the client cuts the connection: its model is being fetched, or loads. */
 const OPEN_MS = 15_000;
@@ -15,13 +16,9 @@ const PROGRESS_EVERY_MS = 100;
 const CHAT = '/v1/projects/{namespace}/{project}/chat';
 const CALLS = '/v1/projects/{namespace}/{project}/mcp/calls';
 
-function place({ params }: Request): [namespace: string, project: string] {
-  return [params.namespace!, params.project!];
-}
-
 async function deleteSession({ chat }: Runtime, request: Request): Promise<{ json: unknown }> {
   const id = request.params.session_id!;
-  await chat.deleteSession(...place(request), id);
+  await chat.deleteSession(...placeOf(request), id);
   return { json: { message: `Session ${id} deleted` } };
 }
 
@@ -76,7 +73,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     bodyLimitBytes: CHAT_BODY_BYTES,
     errorShape: 'by-client',
     handler: async ({ chat, help }, request) => {
-      const [namespace, project] = place(request);
+      const [namespace, project] = placeOf(request);
       const body = request.body as CompletionRequest;
       // Any value of X-No-Session counts, even none, and it wins over X-Session-ID.
       const stateful = request.header('x-no-session') === undefined;
@@ -99,7 +96,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     summary: 'Read the history of a chat session',
     tag: 'chat',
     response: 'core/chat#HistoryResponse',
-    handler: async ({ chat }, request) => ({ json: { messages: await chat.history(...place(request), request.params.session_id!) } }),
+    handler: async ({ chat }, request) => ({ json: { messages: await chat.history(...placeOf(request), request.params.session_id!) } }),
   }),
   endpoint<Runtime>({
     method: 'DELETE',
@@ -131,7 +128,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     tag: 'chat',
     response: 'core/chat#DeleteSessionsResponse',
     handler: async ({ chat }, request) => {
-      const count = await chat.deleteSessions(...place(request));
+      const count = await chat.deleteSessions(...placeOf(request));
       return { json: { message: `${count} ${count === 1 ? 'session' : 'sessions'} deleted`, count } };
     },
   }),
@@ -143,7 +140,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     summary: 'List the calls of tools that wait for a person',
     tag: 'chat',
     response: 'core/chat#WaitingReply',
-    handler: async ({ chat }, request) => ({ json: { calls: chat.waitingCalls(...place(request)) } }),
+    handler: async ({ chat }, request) => ({ json: { calls: chat.waitingCalls(...placeOf(request)) } }),
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -156,7 +153,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     response: 'core/chat#DecisionReply',
     handler: async ({ chat }, request) => {
       const { decision } = request.body as Decision;
-      return { json: await chat.decide(...place(request), request.params.id!, decision, request.signal) };
+      return { json: await chat.decide(...placeOf(request), request.params.id!, decision, request.signal) };
     },
   }),
 ];

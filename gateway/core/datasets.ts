@@ -4,6 +4,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { ActionReply, ActionRequest, DatasetCreate } from '../../schemas/generated/core/datasets.js';
 import type { CancelReply } from '../../schemas/generated/core/tasks.js';
 import { DATASET, DATASETS, type DatasetContext, datasetFileEndpoints, datasetPlace } from './dataset-files.js';
+import { placeOf } from './place.js';
 
 async function act({ datasets }: DatasetContext, request: Request): Promise<ActionReply> {
   const { action_type: action, file_hash: hash, parser_overrides: overrides } = request.body as ActionRequest;
@@ -108,7 +109,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     query: 'core/datasets#ListQuery',
     response: 'core/datasets#DatasetList',
     handler: async ({ datasets }, { params, query }) => ({
-      json: await datasets.list(params.namespace!, params.project!, { details: query.include_extra_details !== false }),
+      json: await datasets.list(...placeOf({ params }), { details: query.include_extra_details !== false }),
     }),
   }),
   endpoint<DatasetContext>({
@@ -120,7 +121,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     tag: 'datasets',
     tool: 'reads',
     response: 'core/datasets#Strategies',
-    handler: ({ datasets }, { params }) => ({ json: datasets.strategies(params.namespace!, params.project!) }),
+    handler: ({ datasets }, request) => ({ json: datasets.strategies(...placeOf(request)) }),
   }),
   endpoint<DatasetContext>({
     method: 'POST',
@@ -133,7 +134,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     body: 'core/datasets#DatasetCreate',
     response: 'core/datasets#DatasetReply',
     handler: async ({ datasets }, { params, body }) => ({
-      json: { dataset: await datasets.create(params.namespace!, params.project!, body as DatasetCreate) },
+      json: { dataset: await datasets.create(...placeOf({ params }), body as DatasetCreate) },
     }),
   }),
   endpoint<DatasetContext>({

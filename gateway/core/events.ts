@@ -2,15 +2,10 @@ import { SERVER_LOG } from '../../runtime/events/recording.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, type EndpointAccess, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { EventItem, FollowQuery, ListQuery, ReplayRequest } from '../../schemas/generated/core/events.js';
+import { type ProjectPlace, placeOf } from './place.js';
 
 const PROJECT_LOGS = '/v1/projects/{namespace}/{project}/event_logs';
 const tag = 'events';
-
-type Place = [namespace: string, project: string];
-
-function ofProject({ params }: Request): Place {
-  return [params.namespace!, params.project!];
-}
 
 async function* frames(items: AsyncIterable<EventItem>): AsyncGenerator<string, void, undefined> {
   for await (const item of items) yield `id: ${item.event_id}\ndata: ${JSON.stringify(item)}\n\n`;
@@ -22,7 +17,7 @@ const reading = (
   id: string,
   access: EndpointAccess,
   whose: string,
-  place: (request: Request) => Place,
+  place: (request: Request) => ProjectPlace,
 ): Endpoint<Runtime>[] => [
   endpoint<Runtime>({
     method: 'GET',
@@ -62,7 +57,7 @@ const reading = (
 
 /** The event logs of projects (list, follow, read, run again), and that of the server. */
 export const eventEndpoints: Endpoint<Runtime>[] = [
-  ...reading(PROJECT_LOGS, 'event_log', 'writers', 'a project', ofProject),
+  ...reading(PROJECT_LOGS, 'event_log', 'writers', 'a project', placeOf),
   endpoint<Runtime>({
     method: 'POST',
     path: `${PROJECT_LOGS}/{event_id}/replay`,
@@ -73,7 +68,7 @@ export const eventEndpoints: Endpoint<Runtime>[] = [
     body: 'core/events#ReplayRequest',
     response: 'core/events#ReplayReply',
     handler: async ({ chat }, request) => ({
-      json: await chat.replay(...ofProject(request), request.params.event_id!, request.body as ReplayRequest, request.signal),
+      json: await chat.replay(...placeOf(request), request.params.event_id!, request.body as ReplayRequest, request.signal),
     }),
   }),
   ...reading('/v1/event_logs', 'server_event_log', 'admins', 'the server', () => [SERVER_LOG.namespace, SERVER_LOG.name]),

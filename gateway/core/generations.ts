@@ -5,6 +5,7 @@ import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js
 import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { DryRun, DryRunReply, DryRunRequest, TrialQuestion, TriedQuestion } from '../../schemas/generated/core/generations.js';
+import { type ProjectPlace, placeOf } from './place.js';
 
 const GENERATIONS = '/v1/projects/{namespace}/{project}/generations';
 const GENERATION = `${GENERATIONS}/{generation}`;
@@ -14,17 +15,13 @@ const DEFAULT_LAST = 5;
 const LOOKED_AT = 100;
 const tag = 'projects';
 
-type Place = [namespace: string, project: string];
-
-const place = ({ params }: Request): Place => [params.namespace!, params.project!];
-
 function numberOf({ params: { generation = '' } }: Request): number {
   if (/^[1-9]\d{0,14}$/.test(generation)) return Number(generation);
   throw new Failure('bad_request', `"${generation}" is no generation: give a number such as 3, as the list has them.`);
 }
 
 /** The newest recorded chats of a project that can be run again. */
-async function replayableEvents({ events }: Runtime, at: Place, most: number): Promise<string[]> {
+async function replayableEvents({ events }: Runtime, at: ProjectPlace, most: number): Promise<string[]> {
   const ids: string[] = [];
   if (most === 0) return ids;
   const found = await events.list(...at, { type: 'inference', status: 'completed', limit: LOOKED_AT, offset: 0 });
@@ -46,7 +43,7 @@ async function replayableEvents({ events }: Runtime, at: Place, most: number): P
 /** Asks a question on the settings of now and on those of a generation. */
 async function compareAnswers(
   { chat }: Runtime,
-  at: Place,
+  at: ProjectPlace,
   question: TrialQuestion,
   config: ProjectConfig,
   signal: AbortSignal,
@@ -62,7 +59,7 @@ const isChanged = ({ differs }: { readonly differs: readonly string[] }): boolea
 /** Runs recorded chats, or asks questions, on the settings of a generation, one after the other. */
 async function dryRun(runtime: Runtime, request: Request): Promise<DryRunReply> {
   const { chat, events, generations } = runtime;
-  const at = place(request);
+  const at = placeOf(request);
   const generation = numberOf(request);
   const { events: named, last, questions = [] } = request.body as DryRunRequest;
   const config = await generations.config(...at, generation);
@@ -90,7 +87,7 @@ export const generationEndpoints: Endpoint<Runtime>[] = [
     summary: 'List what the project file said, the newest first',
     tag,
     response: 'core/generations#GenerationList',
-    handler: async ({ generations }, request) => ({ json: await generations.list(...place(request)) }),
+    handler: async ({ generations }, request) => ({ json: await generations.list(...placeOf(request)) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -101,7 +98,7 @@ export const generationEndpoints: Endpoint<Runtime>[] = [
     summary: 'Read the configuration of a generation',
     tag,
     response: 'core/generations#GenerationDetail',
-    handler: async ({ generations }, request) => ({ json: await generations.get(...place(request), numberOf(request)) }),
+    handler: async ({ generations }, request) => ({ json: await generations.get(...placeOf(request), numberOf(request)) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -114,7 +111,7 @@ export const generationEndpoints: Endpoint<Runtime>[] = [
     query: 'core/generations#DiffQuery',
     response: 'core/generations#Diff',
     handler: async ({ generations }, request) => ({
-      json: await generations.diff(...place(request), numberOf(request), (request.query as { to?: number }).to),
+      json: await generations.diff(...placeOf(request), numberOf(request), (request.query as { to?: number }).to),
     }),
   }),
   endpoint<Runtime>({
@@ -138,6 +135,6 @@ export const generationEndpoints: Endpoint<Runtime>[] = [
     summary: 'Make the text of a generation that of the project file again',
     tag,
     response: 'core/projects#ProjectReply',
-    handler: async ({ generations }, request) => ({ json: { project: await generations.restore(...place(request), numberOf(request)) } }),
+    handler: async ({ generations }, request) => ({ json: { project: await generations.restore(...placeOf(request), numberOf(request)) } }),
   }),
 ];

@@ -18,6 +18,7 @@ import { fetchEndpoints, modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { questionEndpoints } from './questions.js';
 import { ragEndpoints } from './rag.js';
+import { placeOf } from './place.js';
 import { speechEndpoints } from './speech.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
@@ -42,10 +43,10 @@ const TAGS = new Set(['chat', 'conversations']);
 export function forHelpProject(one: Endpoint<Runtime>): Endpoint<Runtime> {
   if (one.method === 'GET' || !one.path.includes('/{namespace}/{project}')) return one;
   const isAllowed = TAGS.has(one.tag) || ALLOWED.has(one.id);
-  const isHelp = ({ params }: Pick<Request, 'params'>): boolean => isHelpProject(params.namespace!, params.project!);
+  const isHelp = (request: Pick<Request, 'params'>): boolean => isHelpProject(...placeOf(request));
   const handler: Endpoint<Runtime>['handler'] = (runtime, request) => {
     if (!isHelp(request)) return one.handler(runtime, request);
-    if (!isAllowed) refuseBuiltIn(request.params.namespace!, request.params.project!);
+    if (!isAllowed) refuseBuiltIn(...placeOf(request));
     // A chat sees to it itself.
     return one.id === 'rag_query' ? runtime.help.ready().then(() => one.handler(runtime, request)) : one.handler(runtime, request);
   };
@@ -55,7 +56,7 @@ export function forHelpProject(one: Endpoint<Runtime>): Endpoint<Runtime> {
     ...one.multipart,
     admit: (runtime, request) => {
       // Before its bytes are read.
-      if (isHelp(request) && !ALLOWED.has(one.id)) refuseBuiltIn(request.params.namespace!, request.params.project!);
+      if (isHelp(request) && !ALLOWED.has(one.id)) refuseBuiltIn(...placeOf(request));
       return admit?.(runtime, request);
     },
   };
@@ -112,7 +113,7 @@ export const coreSockets: readonly SocketRoute<Runtime>[] = [...voiceSockets];
 function afterParsing(one: Endpoint<Runtime>): Endpoint<Runtime> {
   if (!one.path.includes('/{namespace}/{project}')) return one;
   const handler: Endpoint<Runtime>['handler'] = (runtime, request) => {
-    const parsing = runtime.projects.parsing(request.params.namespace!, request.params.project!);
+    const parsing = runtime.projects.parsing(...placeOf(request));
     return parsing ? parsing.then(() => one.handler(runtime, request)) : one.handler(runtime, request);
   };
   return { ...one, handler };

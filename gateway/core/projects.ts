@@ -5,16 +5,13 @@ import { checkText, readText, replaceText } from '../../runtime/projects/texts.j
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request, type WholeReply } from '../../schemas/endpoint.js';
 import type { AllProjects, ProjectCreate, ProjectUpdate, TextToCheck, TextUpdate } from '../../schemas/generated/core/projects.js';
+import { placeOf } from './place.js';
 
 const NAMESPACE = '/v1/projects/{namespace}';
 const PROJECT = `${NAMESPACE}/{project}`;
 /** A text of 1 MiB as JSON, where each character may be an escape. */
 const TEXT_BYTES = 7 * 1024 * 1024;
 const JSON_TYPE = 'application/json';
-
-function place(request: Request): [namespace: string, name: string] {
-  return [request.params.namespace!, request.params.project!];
-}
 
 function listReply(bytes: Uint8Array): WholeReply {
   return { bytes, contentType: JSON_TYPE };
@@ -80,7 +77,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     tag: 'projects',
     tool: 'reads',
     response: 'core/projects#ProjectReply',
-    handler: ({ projects }, request) => ({ bytes: `{"project":${projects.json(...place(request))}}`, contentType: JSON_TYPE }),
+    handler: ({ projects }, request) => ({ bytes: `{"project":${projects.json(...placeOf(request))}}`, contentType: JSON_TYPE }),
   }),
   endpoint<Runtime>({
     method: 'PUT',
@@ -94,7 +91,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     response: 'core/projects#ProjectReply',
     handler: async ({ projects }, request) => {
       const { config } = request.body as ProjectUpdate;
-      return { json: { project: await projects.put(...place(request), config) } };
+      return { json: { project: await projects.put(...placeOf(request), config) } };
     },
   }),
   endpoint<Runtime>({
@@ -108,7 +105,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     query: 'core/projects#DeleteQuery',
     response: 'core/projects#ProjectReply',
     handler: async ({ projects }, request) => ({
-      json: { project: await projects.delete(...place(request), request.query) },
+      json: { project: await projects.delete(...placeOf(request), request.query) },
     }),
   }),
   endpoint<Runtime>({
@@ -119,7 +116,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     summary: 'Read the text of the project file, with its comments and without its secrets',
     tag: 'projects',
     response: 'core/projects#ProjectText',
-    handler: async ({ projects }, request) => ({ json: await readText(projects, ...place(request)) }),
+    handler: async ({ projects }, request) => ({ json: await readText(projects, ...placeOf(request)) }),
   }),
   endpoint<Runtime>({
     method: 'PUT',
@@ -131,7 +128,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     body: 'core/projects#TextUpdate',
     bodyLimitBytes: TEXT_BYTES,
     response: 'core/projects#TextSaved',
-    handler: async ({ projects }, request) => ({ json: await replaceText(projects, ...place(request), request.body as TextUpdate) }),
+    handler: async ({ projects }, request) => ({ json: await replaceText(projects, ...placeOf(request), request.body as TextUpdate) }),
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -143,7 +140,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     body: 'core/projects#TextToCheck',
     bodyLimitBytes: TEXT_BYTES,
     response: 'core/projects#TextCheck',
-    handler: async ({ projects }, request) => ({ json: await checkText(projects, ...place(request), (request.body as TextToCheck).text) }),
+    handler: async ({ projects }, request) => ({ json: await checkText(projects, ...placeOf(request), (request.body as TextToCheck).text) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -154,6 +151,6 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     tag: 'projects',
     tool: 'reads',
     response: 'core/projects#ModelList',
-    handler: ({ projects }, request) => ({ json: listModels(projects.load(...place(request)).config) }),
+    handler: ({ projects }, request) => ({ json: listModels(projects.load(...placeOf(request)).config) }),
   }),
 ];

@@ -2,20 +2,19 @@ import { measureRecall } from '../../runtime/library/recall-measure.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { ListQuery, NewQuestion, QuestionChange, RecallReply, RecallRequest } from '../../schemas/generated/core/questions.js';
+import { placeOf } from './place.js';
 
 const QUESTIONS = '/v1/projects/{namespace}/{project}/questions';
 const QUESTION = `${QUESTIONS}/{question_id}`;
 const tag = 'rag';
 const PAGE = 200;
 
-const place = ({ params }: Request): [namespace: string, project: string] => [params.namespace!, params.project!];
-
 async function recall({ projects, questions, retrieval }: Runtime, request: Request): Promise<RecallReply> {
   const asked = request.body as RecallRequest;
-  const project = projects.load(...place(request));
+  const project = projects.load(...placeOf(request));
   const { progress } = request;
   const tell = progress && ((done: number, total: number): void => progress({ done, total, text: `${done} of ${total} queries` }));
-  const all = await questions.all(...place(request), asked.questions);
+  const all = await questions.all(...placeOf(request), asked.questions);
   return measureRecall({ project, retrieval, questions: all, signal: request.signal, tell }, asked);
 }
 
@@ -32,7 +31,7 @@ export const questionEndpoints: Endpoint<Runtime>[] = [
     response: 'core/questions#QuestionList',
     handler: async ({ questions }, request) => {
       const { limit = PAGE, cursor } = request.query as ListQuery;
-      return { json: await questions.list(...place(request), limit, cursor) };
+      return { json: await questions.list(...placeOf(request), limit, cursor) };
     },
   }),
   endpoint<Runtime>({
@@ -47,7 +46,7 @@ export const questionEndpoints: Endpoint<Runtime>[] = [
     status: 201,
     handler: async ({ questions }, request) => ({
       status: 201,
-      json: { question: await questions.add(...place(request), request.body as NewQuestion) },
+      json: { question: await questions.add(...placeOf(request), request.body as NewQuestion) },
     }),
   }),
   endpoint<Runtime>({
@@ -71,7 +70,7 @@ export const questionEndpoints: Endpoint<Runtime>[] = [
     body: 'core/questions#QuestionChange',
     response: 'core/questions#QuestionReply',
     handler: async ({ questions }, request) => ({
-      json: { question: await questions.change(...place(request), request.params.question_id!, request.body as QuestionChange) },
+      json: { question: await questions.change(...placeOf(request), request.params.question_id!, request.body as QuestionChange) },
     }),
   }),
   endpoint<Runtime>({
@@ -84,7 +83,7 @@ export const questionEndpoints: Endpoint<Runtime>[] = [
     response: 'core/questions#QuestionDeleted',
     handler: async ({ questions }, request) => {
       const id = request.params.question_id!;
-      await questions.delete(...place(request), id);
+      await questions.delete(...placeOf(request), id);
       return { json: { message: `Question ${id} deleted` } };
     },
   }),

@@ -9,15 +9,12 @@ import type {
   QueryRequest,
   QueryResult,
 } from '../../schemas/generated/core/rag.js';
+import { placeOf } from './place.js';
 
 const RAG = '/v1/projects/{namespace}/{project}/rag';
 const DATABASE = `${RAG}/databases/{database_name}`;
 /** A preview may carry a file of 10 MB as base64. */
 const PREVIEW_BYTES = 16 * 1024 * 1024;
-
-function place({ params }: Request): [namespace: string, project: string] {
-  return [params.namespace!, params.project!];
-}
 
 /** The database of the path, or that of the query. */
 function requestedDatabase({ params, query }: Request): string | undefined {
@@ -68,7 +65,7 @@ function stepProgress(tell: Request['progress']): ((step: string) => void) | und
 
 async function ask({ projects, retrieval }: Runtime, request: Request): Promise<QueryReply> {
   const asked = request.body as QueryRequest;
-  const { namespace, name, config } = projects.load(...place(request));
+  const { namespace, name, config } = projects.load(...placeOf(request));
   const findings = await retrieval.ask(
     { namespace, project: name, config },
     questionOf(asked),
@@ -95,7 +92,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     summary: 'List the retrieval databases of a project',
     tag: 'rag',
     response: 'core/rag#DatabaseList',
-    handler: ({ databases }, request) => ({ json: databases.list(...place(request)) }),
+    handler: ({ databases }, request) => ({ json: databases.list(...placeOf(request)) }),
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -110,7 +107,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     response: 'core/rag#DatabaseReply',
     handler: async ({ databases }, request) => ({
       status: 201,
-      json: { database: await databases.create(...place(request), request.body as DatabaseCreate) },
+      json: { database: await databases.create(...placeOf(request), request.body as DatabaseCreate) },
     }),
   }),
   endpoint<Runtime>({
@@ -122,7 +119,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     tool: 'reads',
     response: 'core/rag#DatabaseDetail',
-    handler: ({ databases }, request) => ({ json: databases.get(...place(request), requestedDatabase(request)!) }),
+    handler: ({ databases }, request) => ({ json: databases.get(...placeOf(request), requestedDatabase(request)!) }),
   }),
   endpoint<Runtime>({
     method: 'PATCH',
@@ -135,7 +132,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     body: 'core/rag#DatabaseUpdate',
     response: 'core/rag#DatabaseDetail',
     handler: async ({ databases }, request) => ({
-      json: await databases.update(...place(request), requestedDatabase(request)!, request.body as DatabaseUpdate),
+      json: await databases.update(...placeOf(request), requestedDatabase(request)!, request.body as DatabaseUpdate),
     }),
   }),
   endpoint<Runtime>({
@@ -151,7 +148,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ databases }, request) => {
       const name = requestedDatabase(request)!;
       const collection = request.query.delete_collection === true;
-      const { detail, leftBehind } = await databases.delete(...place(request), name, { collection });
+      const { detail, leftBehind } = await databases.delete(...placeOf(request), name, { collection });
       const isGone = collection && leftBehind === null;
       return { json: { message: `Database '${name}' deleted`, database: detail, collection_deleted: isGone, left_behind: leftBehind } };
     },
@@ -166,7 +163,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     query: 'core/rag#DocumentsQuery',
     response: 'core/rag#Documents',
     handler: async ({ inspection }, request) => ({
-      json: await inspection.documents(...place(request), requestedDatabase(request), range(request)),
+      json: await inspection.documents(...placeOf(request), requestedDatabase(request), range(request)),
     }),
   }),
   endpoint<Runtime>({
@@ -180,7 +177,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     bodyLimitBytes: PREVIEW_BYTES,
     response: 'core/rag#PreviewReply',
     handler: async ({ preview }, request) => ({
-      json: await preview.show(...place(request), requestedDatabase(request)!, request.body as PreviewRequest, request.signal),
+      json: await preview.show(...placeOf(request), requestedDatabase(request)!, request.body as PreviewRequest, request.signal),
     }),
   }),
 ];
@@ -209,7 +206,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DatabaseQuery',
     response: 'core/rag#HealthReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.health(...place(request), requestedDatabase(request)) }),
+    handler: async ({ inspection }, request) => ({ json: await inspection.health(...placeOf(request), requestedDatabase(request)) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -220,7 +217,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DatabaseQuery',
     response: 'core/rag#StatsReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.stats(...place(request), requestedDatabase(request)) }),
+    handler: async ({ inspection }, request) => ({ json: await inspection.stats(...placeOf(request), requestedDatabase(request)) }),
   }),
   endpoint<Runtime>({
     method: 'GET',
@@ -234,7 +231,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ inspection }, request) => {
       const filter = request.query.filter as string | undefined;
       const wanted = { ...range(request), ...(filter === undefined ? {} : { filter }) };
-      return { json: await inspection.documents(...place(request), requestedDatabase(request), wanted) };
+      return { json: await inspection.documents(...placeOf(request), requestedDatabase(request), wanted) };
     },
   }),
   endpoint<Runtime>({
@@ -246,7 +243,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#DatabaseQuery',
     response: 'core/rag#CompactReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.compact(...place(request), requestedDatabase(request)) }),
+    handler: async ({ inspection }, request) => ({ json: await inspection.compact(...placeOf(request), requestedDatabase(request)) }),
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -259,7 +256,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     response: 'core/rag#ReindexReply',
     handler: async ({ inspection }, request) => {
       const strategy = request.query.strategy as string | undefined;
-      return { json: await inspection.reindex(...place(request), requestedDatabase(request), strategy) };
+      return { json: await inspection.reindex(...placeOf(request), requestedDatabase(request), strategy) };
     },
   }),
 ];

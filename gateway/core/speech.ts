@@ -4,6 +4,7 @@ import type { SpeechOut } from '../../runtime/speech/contract.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { SPEECH_MEDIA_TYPES, speechReply, voiceList } from '../universal/speech.js';
 import { TRANSCRIPTION } from '../universal/transcriptions.js';
+import { placeOf } from './place.js';
 
 /** What the speech endpoints of projects work on. */
 export interface CoreSpeechContext {
@@ -13,8 +14,8 @@ export interface CoreSpeechContext {
 }
 
 /** Throws `not_found` for a project that there is not. */
-function speechOf({ projects, core }: CoreSpeechContext, { params }: Request): SpeechOut {
-  projects.load(params.namespace!, params.project!);
+function speechOf({ projects, core }: CoreSpeechContext, request: Request): SpeechOut {
+  projects.load(...placeOf(request));
   return core.speech;
 }
 
@@ -53,7 +54,7 @@ export const speechEndpoints: Endpoint<CoreSpeechContext>[] = [
     access: 'members',
     errorShape: 'by-client',
     handler: ({ projects, core }, request) => {
-      projects.load(request.params.namespace!, request.params.project!);
+      projects.load(...placeOf(request));
       return TRANSCRIPTION.handler(core, request);
     },
   }),

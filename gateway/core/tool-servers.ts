@@ -1,6 +1,7 @@
 import type { ToolServers } from '../../runtime/mcp/tool-servers.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { ApproveQuery } from '../../schemas/generated/core/tool-servers.js';
+import { type ProjectPlace, placeOf } from './place.js';
 
 const SERVERS = '/v1/projects/{namespace}/{project}/mcp/servers';
 /** Not the tag of the operations that models are offered as tools: no model approves its own servers. */
@@ -11,11 +12,9 @@ export interface ToolServersContext {
   readonly toolServers: ToolServers;
 }
 
-type Place = [namespace: string, project: string];
-type ServerPlace = [...Place, server: string];
+type ServerPlace = [...ProjectPlace, server: string];
 
-const place = ({ params }: Request): Place => [params.namespace!, params.project!];
-const serverPlace = (request: Request): ServerPlace => [...place(request), request.params.server!];
+const serverPlace = (request: Request): ServerPlace => [...placeOf(request), request.params.server!];
 
 /** The tool servers of projects: what they are, whether they may run, and what they have beside tools. */
 export const toolServerEndpoints: Endpoint<ToolServersContext>[] = [
@@ -27,7 +26,7 @@ export const toolServerEndpoints: Endpoint<ToolServersContext>[] = [
     summary: 'List the tool servers of a project with their states and tools',
     tag,
     response: 'core/tool-servers#ServerList',
-    handler: async ({ toolServers }, request) => ({ json: { servers: await toolServers.list(...place(request)) } }),
+    handler: async ({ toolServers }, request) => ({ json: { servers: await toolServers.list(...placeOf(request)) } }),
   }),
   endpoint<ToolServersContext>({
     method: 'POST',
