@@ -1,16 +1,9 @@
-import type { Metadata } from '../contract.js';
+import type { Metadata, Passage } from '../contract.js';
 import type { Block, ParsedDocument } from '../parsers/contract.js';
 import type { ChunkSpan } from './units.js';
 
 /** A passage without its text, which is the stretch of the document's. */
-export interface PassageSpan {
-  readonly index: number;
-  readonly start: number;
-  readonly end: number;
-  readonly page?: number;
-  readonly headings: readonly string[];
-  readonly metadata: Metadata;
-}
+export type PassageSpan = Omit<Passage, 'text'>;
 
 interface Title {
   readonly text: string;

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import type { DataProcessingStrategy, ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
+import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
 import { canonicalJson } from '../../base/json.js';
 import { log } from '../../base/log.js';
-import type { Metadata, Passage } from '../contract.js';
+import type { Passage } from '../contract.js';
 import type { ParseLimits, SourceFile } from '../parsers/contract.js';
 import type { ParserOverrides, PreviewOptions } from './choose.js';
 import { HostPool } from './pool.js';
-import type { PassageTotals, ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
+import type { ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
 import { type ReadRecording, type ScansParts, withScannedPages, withTranscript } from './recognition.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -37,18 +37,8 @@ export interface ParsingRequest {
 }
 
 /** What reading a file came to. */
-export interface Parsed {
-  readonly parser: ParserType;
-  readonly text: string;
+export interface Parsed extends Omit<ReadAnswer, 'passages' | 'extractorFailures'> {
   readonly passages: readonly Passage[];
-  readonly totals: PassageTotals;
-  /** Of the document as a whole. */
-  readonly metadata: Metadata;
-  readonly warnings: readonly string[];
-  /** Those that ran. */
-  readonly extractors: readonly ExtractorType[];
-  /** The parser's options in effect, `chunk_size`, `chunk_overlap` and `chunk_strategy` among them. */
-  readonly options: Metadata;
 }
 
 /** Turns files into passages, in processes that a hostile file may bring down. */

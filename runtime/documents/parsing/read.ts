@@ -49,11 +49,13 @@ export interface ReadAnswer {
   readonly text: string;
   readonly passages: readonly PassageSpan[];
   readonly totals: PassageTotals;
+  /** Of the document as a whole. */
   readonly metadata: Metadata;
   readonly warnings: readonly string[];
+  /** Those that ran. */
   readonly extractors: readonly ExtractorType[];
   readonly extractorFailures: readonly string[];
-  /** The options in effect, for a preview to show. */
+  /** The parser's options in effect, `chunk_size`, `chunk_overlap` and `chunk_strategy` among them. */
   readonly options: Metadata;
 }
 

@@ -11,7 +11,6 @@ import type {
   EncoderTask,
   EncoderUrgency,
   Entity,
-  HeadProblem,
   Pooling,
 } from '../../contracts/encoder.js';
 import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
@@ -33,18 +32,11 @@ export interface OpenBody {
 }
 
 /** What a loaded encoder is. */
-export interface OpenedEncoder {
-  readonly architecture: string;
-  readonly sizeBytes: number;
-  readonly dimensions: number | null;
-  readonly maxLength: number;
-  readonly pooling: Pooling | null;
-  readonly labels: readonly string[];
-  readonly problem?: HeadProblem;
+export interface OpenedEncoder
+  extends Pick<EncoderInfo, 'architecture' | 'sizeBytes' | 'dimensions' | 'maxLength' | 'pooling' | 'labels' | 'problem' | 'notes'> {
   readonly providers: ProviderFacts;
   /** What runs it. */
-  readonly engine: 'native' | 'onnxruntime';
-  readonly notes: readonly string[];
+  readonly engine: NonNullable<EncoderInfo['engine']>;
 }
 
 /** One slice of a call. `query` makes pairs with each text, `pairs` with the text of the same index. */
