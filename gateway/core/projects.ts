@@ -3,7 +3,7 @@ import { listModels } from '../../runtime/projects/loaded-project.js';
 import type { Projects } from '../../runtime/projects/projects.js';
 import { checkText, readText, replaceText } from '../../runtime/projects/texts.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { type Endpoint, endpoint, type Request, type WholeReply } from '../../schemas/endpoint.js';
+import { type Endpoint, endpoint, type WholeReply } from '../../schemas/endpoint.js';
 import type { AllProjects, ProjectCreate, ProjectUpdate, TextToCheck, TextUpdate } from '../../schemas/generated/core/projects.js';
 import { placeOf } from './place.js';
 
@@ -140,7 +140,9 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     body: 'core/projects#TextToCheck',
     bodyLimitBytes: TEXT_BYTES,
     response: 'core/projects#TextCheck',
-    handler: async ({ projects }, request) => ({ json: await checkText(projects, ...placeOf(request), (request.body as TextToCheck).text) }),
+    handler: async ({ projects }, request) => ({
+      json: await checkText(projects, ...placeOf(request), (request.body as TextToCheck).text),
+    }),
   }),
   endpoint<Runtime>({
     method: 'GET',

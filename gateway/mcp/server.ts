@@ -7,8 +7,8 @@ import { completionOf, DOCUMENT_TEMPLATES, Documents } from './documents.js';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from './library.js';
 import { Prompts } from './prompts.js';
 import { type Scope, scopeOf } from './scope.js';
-import { McpTransport } from './transport.js';
 import { Tools } from './tools.js';
+import { McpTransport } from './transport.js';
 
 const INSTRUCTIONS = [
   'Quern runs AI projects on this machine: models, prompts, documents and retrieval.',
@@ -25,7 +25,10 @@ const NO_VALIDATOR: NonNullable<NonNullable<ConstructorParameters<typeof Server>
 /** Opens what clients of the Model Context Protocol find in a runtime: the operations as tools, documents and prompts. */
 export function openMcp(runtime: Runtime, operations: readonly Endpoint<Runtime>[]): McpTransport {
   const tools = new Tools(runtime, operations);
-  return new McpTransport((asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, scopeOfRequest(asked)), runtime.stopping);
+  return new McpTransport(
+    (asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, scopeOfRequest(asked)),
+    runtime.stopping,
+  );
 }
 
 /** The scope in the address of a message, which dispatch has checked. */

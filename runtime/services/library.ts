@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { Lazy, callsOf } from '../base/once.js';
+import { callsOf, Lazy } from '../base/once.js';
 import { collect } from '../completions/collect.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';

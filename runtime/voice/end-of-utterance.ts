@@ -1,5 +1,5 @@
-import { isBackChannel, unfinishedWords } from './languages.js';
 import type { Said } from './contract.js';
+import { isBackChannel, unfinishedWords } from './languages.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Speech shorter than this is given more time, in seconds and by so much. */

@@ -1,3 +1,5 @@
+import type { HostClient } from '../../hosts/client.js';
+
 /** How an engine runs, for `/health`. */
 export interface EngineStatus {
   readonly devices: {
@@ -25,6 +27,25 @@ export interface LoadedEngine {
 
 /** Names of devices as /health tells them: ggml writes the processor as CPU, everything else as cpu. */
 export const deviceNames = (names: readonly string[]): string[] => names.map((name) => (name === 'CPU' ? 'cpu' : name));
+
+/** A loaded engine in a host process that answers one question after the other; each kind adds its questions. */
+export abstract class AskedEngine implements LoadedEngine {
+  protected readonly client: Pick<HostClient<unknown>, 'pid' | 'call' | 'close'>;
+  readonly status: EngineStatus;
+
+  protected constructor(client: AskedEngine['client'], status: EngineStatus) {
+    this.client = client;
+    this.status = status;
+  }
+
+  get pid(): number | undefined {
+    return this.client.pid;
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+}
 
 /** Whether the operator keeps native models off accelerators, by `GGUF_FORCE_CPU`. */
 export const forcesCpu = (): boolean => /^(1|true|yes)$/i.test(process.env.GGUF_FORCE_CPU ?? '');

@@ -2,22 +2,19 @@ import { basename, isAbsolute } from 'node:path';
 import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import type { DocumentAnswer, DocumentFiles, DocumentModel, DocumentOpened, DocumentQuestion } from '../contracts/documents.js';
-import type { EngineStatus } from '../contracts/loaded.js';
+import { AskedEngine } from '../contracts/loaded.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 /** A page of a thousand tokens on a slow machine. */
 const ASK_LIMIT_MS = 300_000;
 
 /** A document model in its host process, from the daemon's side. */
-export class DocumentClient implements DocumentModel {
-  readonly #client: HostClient<DocumentOpened>;
+export class DocumentClient extends AskedEngine implements DocumentModel {
   readonly needsWords: boolean;
-  readonly status: EngineStatus;
 
   private constructor(client: HostClient<DocumentOpened>, { needsWords, devices, notes }: DocumentOpened, before: readonly string[]) {
-    this.#client = client;
+    super(client, { devices, notes: [...before, ...notes] });
     this.needsWords = needsWords;
-    this.status = { devices, notes: [...before, ...notes] };
   }
 
   /** Starts a host and loads the model in it. */
@@ -28,15 +25,7 @@ export class DocumentClient implements DocumentModel {
     return new DocumentClient(client, opened, notes);
   }
 
-  get pid(): number | undefined {
-    return this.#client.pid;
-  }
-
   ask(question: DocumentQuestion, signal: AbortSignal): Promise<DocumentAnswer> {
-    return this.#client.call<DocumentAnswer>('ask', question, signal);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
+    return this.client.call<DocumentAnswer>('ask', question, signal);
   }
 }

@@ -1,22 +1,14 @@
 import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import type { Picture } from '../../pictures/picture.js';
-import type { EngineStatus } from '../contracts/loaded.js';
+import { AskedEngine } from '../contracts/loaded.js';
 import type { OcrEngine, OcrFiles, OcrOpened, OcrPage, OcrReader } from '../contracts/ocr.js';
 
 /** A page of fine print takes seconds; a host that takes longer is stuck. */
 const READ_LIMIT_MS = 120_000;
 
 /** An OCR engine in its host process, from the daemon's side. */
-export class OcrClient implements OcrReader {
-  readonly #client: HostClient<OcrOpened>;
-  readonly status: EngineStatus;
-
-  private constructor(client: HostClient<OcrOpened>, status: EngineStatus) {
-    this.#client = client;
-    this.status = status;
-  }
-
+export class OcrClient extends AskedEngine implements OcrReader {
   /** Starts the engine on the files that it found. */
   static async load(engine: OcrEngine, files: OcrFiles, circuit: CircuitBreaker, stop: AbortSignal): Promise<OcrClient> {
     const { name, entry, atOnce } = engine;
@@ -25,15 +17,7 @@ export class OcrClient implements OcrReader {
     return new OcrClient(client, { devices: opened.devices, notes: [...files.notes, ...opened.notes] });
   }
 
-  get pid(): number | undefined {
-    return this.#client.pid;
-  }
-
   read(picture: Picture, signal: AbortSignal): Promise<OcrPage> {
-    return this.#client.call<OcrPage>('read', picture, signal);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
+    return this.client.call<OcrPage>('read', picture, signal);
   }
 }

@@ -1,7 +1,7 @@
 import type { CircuitBreaker } from '../../hosts/circuit-breaker.js';
 import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
-import { type EngineStatus, forcesCpu } from '../contracts/loaded.js';
+import { AskedEngine, type EngineStatus, forcesCpu } from '../contracts/loaded.js';
 import type { Heard, Stretch, Transcriber } from '../contracts/transcribing.js';
 
 /** Asks a fresh host to load a Whisper model. */
@@ -47,15 +47,12 @@ interface SherpaFiles extends Pick<SherpaOpenBody, 'folder'> {
 }
 
 /** A model that writes down speech in its host process, from the daemon's side. */
-export class TranscriberClient implements Transcriber {
-  readonly #client: HostClient<TranscriberOpened>;
-  readonly status: EngineStatus;
+export class TranscriberClient extends AskedEngine implements Transcriber {
   readonly multilingual: boolean;
 
   private constructor(client: HostClient<TranscriberOpened>, { multilingual }: TranscriberOpened, status: EngineStatus) {
-    this.#client = client;
+    super(client, status);
     this.multilingual = multilingual;
-    this.status = status;
   }
 
   /** Starts a host and loads a Whisper model in it. Throws `invalid` for a file that cannot be used, `unavailable` when `stop` is aborted meanwhile. */
@@ -79,15 +76,7 @@ export class TranscriberClient implements Transcriber {
     return new TranscriberClient(client, opened, { devices, options: { n_threads: body.threads }, notes });
   }
 
-  get pid(): number | undefined {
-    return this.#client.pid;
-  }
-
   hear(stretch: Stretch, signal: AbortSignal): Promise<Heard> {
-    return this.#client.call<Heard>('hear', stretch, signal);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
+    return this.client.call<Heard>('hear', stretch, signal);
   }
 }

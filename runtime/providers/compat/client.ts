@@ -1,17 +1,17 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { Completion, CompletionPart, CompletionRequest, ContextUsage } from '../../completions/contract.js';
-import { ToolCallParser, parsedCalls } from '../../completions/tools/parser.js';
+import { parsedCalls, ToolCallParser } from '../../completions/tools/parser.js';
 import { injectTools, toolHistoryAsText } from '../../completions/tools/tool-prompt.js';
 import { apiKeyOf } from '../../config/variables.js';
 import type { Bases } from '../../net/ask/bases.js';
-import { type Accepted, type SendSettings, sendChat } from './send.js';
-import { BROKEN_REMEDY, type Upstream, brokenAnswerFailure, streamFailure } from '../../net/ask/failures.js';
+import { BROKEN_REMEDY, brokenAnswerFailure, streamFailure, type Upstream } from '../../net/ask/failures.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { OutboundReply } from '../../net/reply.js';
 import { chatBody } from './body.js';
 import { ChunkReader } from './chunks.js';
 import { type ChatEvent, chatEvents } from './events.js';
+import { type Accepted, type SendSettings, sendChat } from './send.js';
 
 /** A request whose tools went into the prompt, and what reads the calls of its answer. */
 interface Prompted {

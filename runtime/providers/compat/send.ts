@@ -1,8 +1,8 @@
 import { checkUrl, printableUrl } from '../../net/address.js';
+import { type Bases, RUNTIME_TIMEOUT_MS } from '../../net/ask/bases.js';
+import { backOff, noReply, RETRY, type Refusal, type RetrySettings, refusalOf, type Upstream } from '../../net/ask/failures.js';
 import type { Outbound, OutboundLimits } from '../../net/outbound.js';
 import type { OutboundReply } from '../../net/reply.js';
-import { type Bases, RUNTIME_TIMEOUT_MS } from '../../net/ask/bases.js';
-import { RETRY, type Refusal, type RetrySettings, type Upstream, backOff, noReply, refusalOf } from '../../net/ask/failures.js';
 
 /** Limits of one chat exchange. */
 const CHAT_LIMITS: OutboundLimits = {
