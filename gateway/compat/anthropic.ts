@@ -315,8 +315,22 @@ async function* events(
   }
 }
 
+/** Throws for what a request leaves to Anthropic's servers: without it the answer would be another one than was asked for. */
+function refuseUnkept({ thread, mcp_servers: servers, container }: MessagesRequest): void {
+  if (thread)
+    // By these details the SDKs know that they have to send the whole conversation, as their runners of tools then do by themselves.
+    throw new Failure('bad_request', 'thread: conversations are not kept here; send all messages, without thread.', {
+      code: 'ThreadUnsupported',
+      fields: { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
+    });
+  if (servers?.length)
+    throw refused('mcp_servers', 'tool servers are called by projects, not here; name them in a project, or give tools of your own');
+  if (container) throw refused('container', "code runs in containers on Anthropic's servers, not here; leave it out");
+}
+
 async function create(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as MessagesRequest;
+  refuseUnkept(body);
   const completion = await runtime.completions.open(messagesRequest(body), request.signal);
   const headers = { 'request-id': request.id };
   const about = [messageId(), body.model, body.stop_sequences ?? []] as const;

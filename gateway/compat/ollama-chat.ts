@@ -1,6 +1,6 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import { collect, ToolCallGatherer } from '../../runtime/completions/collect.js';
-import type { CollectedToolCall, CompletionPart } from '../../runtime/completions/contract.js';
+import type { CollectedToolCall, CompletionPart, TokenLogprob } from '../../runtime/completions/contract.js';
 import { jinjaOf } from '../../runtime/completions/modelfiles/go-template.js';
 import { optionParts } from '../../runtime/completions/modelfiles/modelfile.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
@@ -36,7 +36,7 @@ interface Said {
 interface Way {
   /** A piece of an answer. */
   readonly write: (said: Said) => object;
-  /** Further members of the end, by the whole text of the answer. */
+  /** Further members of the end, by the whole text of the answer; asked for while the model is still in use. */
   readonly end?: (text: string) => Promise<object>;
 }
 
@@ -92,6 +92,7 @@ function requestOf(runtime: Runtime, body: ChatRequest | GenerateRequest, messag
   };
   if (format === 'json') wanted.response_format = { type: 'json_object' };
   else if (typeof format === 'object' && format !== null) wanted.response_format = { type: 'json_schema', json_schema: { schema: format } };
+  if (body.logprobs) Object.assign(wanted, { logprobs: true, top_logprobs: body.top_logprobs ?? 0 });
   if (think !== undefined && think !== null) wanted.think = think !== false;
   const applied = runtime.named.applySettings(wanted);
   // As Ollama has it, an answer ends by itself.
@@ -137,6 +138,9 @@ class Clock {
   }
 }
 
+/** The probabilities of the tokens of a text, where they were asked for. */
+const withLogprobs = (logprobs: readonly TokenLogprob[] | undefined): object => (logprobs?.length ? { logprobs } : {});
+
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 const headOf = (model: string): { model: string; created_at: string } => ({ model, created_at: new Date().toISOString() });
 
@@ -149,13 +153,14 @@ async function* answerLines(
 ): AsyncGenerator<string, void, undefined> {
   const calls = new ToolCallGatherer();
   let text = '';
-  const piece = (said: Said): string => line({ ...headOf(model), ...write(said), done: false });
+  const piece = (said: Said, logprobs?: readonly TokenLogprob[]): string =>
+    line({ ...headOf(model), ...write(said), done: false, ...withLogprobs(logprobs) });
   for await (const part of parts) {
     if (part.type === 'progress' || part.type === 'event') continue;
     clock.begun();
     if (part.type === 'text') {
       text += part.text;
-      yield piece({ text: part.text });
+      yield piece({ text: part.text }, part.logprobs);
     } else if (part.type === 'reasoning') yield piece({ thinking: part.text });
     else if (part.type === 'tool_call') {
       const whole = calls.add(part);
@@ -171,14 +176,19 @@ async function* answerLines(
 }
 
 /** The lines as one answer. */
-async function wholeAnswer(model: string, parts: AsyncIterable<CompletionPart>, clock: Clock, { write, end }: Way): Promise<object> {
+async function wholeAnswer(model: string, parts: AsyncIterable<CompletionPart>, clock: Clock, { write, end: endOf }: Way): Promise<object> {
+  let said = '';
+  let end: object | undefined;
   async function* noted(): AsyncGenerator<CompletionPart, void, undefined> {
     for await (const part of parts) {
       if (part.type !== 'progress') clock.begun();
+      if (part.type === 'text') said += part.text;
+      // Once the parts have ended, a model that is not to stay is gone, and the end would load it anew.
+      if (part.type === 'finish') end = await endOf?.(said);
       yield part;
     }
   }
-  const { text, reasoning, toolCalls, usage, finishReason } = await collect(noted());
+  const { text, reasoning, toolCalls, logprobs, usage, finishReason } = await collect(noted());
   const calls = toolCalls.map(wireCall);
   const times = clock.durations(usage.prompt_tokens, usage.completion_tokens);
   return {
@@ -186,8 +196,9 @@ async function wholeAnswer(model: string, parts: AsyncIterable<CompletionPart>, 
     ...write({ text, ...(reasoning === '' ? {} : { thinking: reasoning }), ...(calls.length > 0 ? { calls } : {}) }),
     done: true,
     done_reason: finishReason === 'length' ? 'length' : 'stop',
-    ...(await end?.(text)),
+    ...end,
     ...times,
+    ...withLogprobs(logprobs),
   };
 }
 

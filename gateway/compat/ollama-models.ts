@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { BUILT_IN_MODELS, requireRemovable } from '../../models/built-in.js';
 import { capabilitiesOf } from '../../runtime/completions/capabilities.js';
 import { type ModelDefinition, modelfileOf, parameterLines, parsedModelfile } from '../../runtime/completions/modelfiles/modelfile.js';
@@ -6,6 +7,7 @@ import type { NamedModel } from '../../runtime/completions/modelfiles/named-mode
 import { plainName } from '../../runtime/completions/modelfiles/named-models.js';
 import { ggufHeader } from '../../runtime/formats/gguf/header.js';
 import { cachedModels } from '../../runtime/models/cache/list.js';
+import type { FoundModel } from '../../runtime/models/find/contract.js';
 import { findGguf } from '../../runtime/models/find/gguf.js';
 import { findRepository } from '../../runtime/models/find/repository.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -59,9 +61,19 @@ function renderModel(file: string, sizeBytes: number, modifiedAt: Date, of: Deta
   };
 }
 
+/** When a file came to this machine; packages give the files in them a time of their own. */
+async function cameAt(file: string): Promise<Date> {
+  return (await stat(file)).ctime;
+}
+
+async function builtInModel({ id, sizeBytes, weights }: FoundModel): Promise<Shown> {
+  // The file is the same wherever it was put, and so is its digest.
+  return { ...renderModel(id, sizeBytes, new Date(0), details('gguf')), modified_at: (await cameAt(weights[0])).toISOString() };
+}
+
 async function builtIn(runtime: Runtime): Promise<Shown[]> {
   const found = await Promise.all(BUILT_IN_MODELS.map(({ name }) => findGguf(name, runtime.models.places).catch(() => undefined)));
-  return found.flatMap((one) => (one ? [renderModel(one.id, one.sizeBytes, new Date(0), details('gguf'))] : []));
+  return Promise.all(found.flatMap((one) => (one ? [builtInModel(one)] : [])));
 }
 
 /** The same with what the files of the model say of it, as far as they can be read; of `base`, where it is made of that. */
@@ -104,6 +116,17 @@ async function tags(runtime: Runtime): Promise<ModelList> {
     if (await writesOrEmbeds(runtime, base, format)) models.push(format === 'gguf' ? await withFacts(runtime, one, base) : one);
   }
   return { models };
+}
+
+/** The models of this machine that answer chats, the newest first: their names as requests have them, and when they came. */
+export async function chatModels(runtime: Runtime): Promise<{ name: string; modifiedAt: string }[]> {
+  const models: { name: string; modifiedAt: string }[] = [];
+  for (const { name: shown, modified_at: modifiedAt, details: of } of await allModels(runtime)) {
+    const name = plainName(shown);
+    const able = await capabilitiesOf(of.parent_model || name, runtime.models).catch(() => undefined);
+    if (able && able.chat_template !== null) models.push({ name, modifiedAt });
+  }
+  return models;
 }
 
 async function running(runtime: Runtime): Promise<RunningList> {
@@ -182,7 +205,7 @@ async function factsOf(
       [`${architecture}.attention.head_count`]: heads,
       'tokenizer.ggml.tokens': null,
     },
-    at: new Date(0).toISOString(),
+    at: (await cameAt(found.weights[0])).toISOString(),
   };
 }
 

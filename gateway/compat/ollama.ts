@@ -14,6 +14,9 @@ import { ollamaModels } from './ollama-models.js';
 /** What Ollama's clients ask for before they ask for anything else. */
 const RUNNING = 'Ollama is running';
 
+/** The version of Ollama whose API this one is: clients such as Visual Studio Code's refuse to talk with one that is too old for them. */
+const OLLAMA_VERSION = '0.12.11';
+
 /** A step of a download in Ollama's words; null where it has none. */
 function statusOf(event: DownloadEvent): object | null {
   switch (event.event) {
@@ -126,9 +129,9 @@ export const ollamaEndpoints: Endpoint<Runtime>[] = [
     path: '/api/version',
     id: 'ollama_version',
     access: 'anyone',
-    summary: 'The version of this program, as Ollama tells it',
+    summary: 'The version of Ollama whose API this is',
     response: 'universal/ollama#Version',
-    handler: ({ version }) => ({ json: { version } }),
+    handler: () => ({ json: { version: OLLAMA_VERSION } }),
   }),
   ...ollamaChat,
   ...ollamaModels,

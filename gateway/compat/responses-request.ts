@@ -1,13 +1,12 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
+import { thinkOf } from '../../runtime/completions/thinking.js';
 import { itemId, type StoredResponses } from '../../runtime/responses/stored-responses.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ContentPart, Message, Tool, ToolChoice } from '../../schemas/generated/common.js';
 import type { Item, Part, ResponseRequest } from '../../schemas/generated/universal/responses.js';
 
-/** Efforts with which a model does not reason before it answers. */
-const NO_EFFORT: ReadonlySet<string> = new Set(['none', 'minimal']);
 const WITH_LOGPROBS = 'message.output_text.logprobs';
 /** What an item is called whose place in an input names it. */
 const KINDS: Readonly<Record<string, string>> = { message: 'msg', function_call: 'fc', function_call_output: 'fco', reasoning: 'rs' };
@@ -140,8 +139,8 @@ export async function responseRequest(body: ResponseRequest, items: readonly Ite
   if (body.tools?.length) wanted.tools = body.tools.map(toolOf);
   if (body.tool_choice) wanted.tool_choice = choiceOf(body.tool_choice);
   if (body.parallel_tool_calls === false) wanted.parallel_tool_calls = false;
-  const effort = body.reasoning?.effort;
-  if (effort) wanted.think = !NO_EFFORT.has(effort);
+  const think = thinkOf(body.reasoning?.effort);
+  if (think !== undefined) wanted.think = think;
   if (body.top_logprobs || body.include?.includes(WITH_LOGPROBS))
     Object.assign(wanted, { logprobs: true, top_logprobs: body.top_logprobs ?? 0 });
   return wanted;

@@ -16,13 +16,22 @@ function requestId(given: string): string {
 
 const ALLOWED_ORIGIN_HEADERS = ['Access-Control-Expose-Headers', '*, X-Request-ID, X-Session-ID, Retry-After, Content-Disposition'];
 
+/** The header by which Anthropic's clients are known: the version of its API that they speak. */
+export const ANTHROPIC_VERSION = 'anthropic-version';
+
 /** Headers that OpenAI's SDKs send with each request; their generator names them. */
 const SDK_HEADERS = ['lang', 'package-version', 'os', 'arch', 'runtime', 'runtime-version', 'retry-count', 'timeout', 'async'].map(
   (name) => `x-stainless-${name}`,
 );
 
-/** The shape in which a client is told the failures of a route: `by-client` becomes `openai` where the client is one of OpenAI's SDKs. */
+const OPENAI_SHAPES: ReadonlySet<ErrorShape> = new Set(['by-client', 'openai', 'universal']);
+
+/**
+ * The shape in which a client is told the failures of a route. Where it is OpenAI's, Anthropic's clients are told in theirs: some paths are those of both. `by-client`
+ * becomes `openai` where the client is one of OpenAI's SDKs.
+ */
 export function shapeFor(shape: ErrorShape, client: { header(name: string): string; hasHeader(name: string): boolean }): ErrorShape {
+  if (OPENAI_SHAPES.has(shape) && client.hasHeader(ANTHROPIC_VERSION)) return 'anthropic';
   if (shape !== 'by-client') return shape;
   const isSdk = client.header('user-agent').startsWith('OpenAI/') || SDK_HEADERS.some((name) => client.hasHeader(name));
   return isSdk ? 'openai' : shape;

@@ -56,7 +56,7 @@ export function failureHeaders(failure: Failure): string[] {
   return headers;
 }
 
-/** In what shape failures are told where no endpoint lies: that of the endpoints beside it, where they have one in common. */
+/** In what shape failures are told where no endpoint lies: that of the endpoints beside it where they have one in common, else that of the client. */
 export class ErrorShapes {
   /** By the beginning of a path, to the end of one of its elements. Undefined where endpoints differ. */
   readonly #shapes = new Map<string, ErrorShape | undefined>();
@@ -68,10 +68,9 @@ export class ErrorShapes {
     }
   }
 
-  /** The shape at a path, undefined where nothing speaks for one. */
-  shapeAt(path: string): ErrorShape | undefined {
+  shapeAt(path: string): ErrorShape {
     const known = pathPrefixes(path.slice(0, PATH_LIMIT)).findLast((start) => this.#shapes.has(start));
-    return known === undefined ? undefined : this.#shapes.get(known);
+    return (known === undefined ? undefined : this.#shapes.get(known)) ?? 'by-client';
   }
 }
 
@@ -153,7 +152,10 @@ const detailOf = (failure: Failure): string => (failure instanceof Unrouted ? fa
 export function errorBody(failure: Failure, shape: ErrorShape, requestId: string): Record<string, unknown> {
   const message = messageFor(failure, shape);
   if (shape === 'ollama') return { error: message };
-  if (shape === 'anthropic') return { type: 'error', error: { type: anthropicType(failure), message }, request_id: requestId };
+  if (shape === 'anthropic') {
+    const { details } = failure.fields ?? {};
+    return { type: 'error', error: { type: anthropicType(failure), message, ...(details ? { details } : {}) }, request_id: requestId };
+  }
   const house: Record<string, unknown> = { ...failure.fields, detail: detailOf(failure), error: failure.code, message: failure.message };
   if (failure.errors) house.errors = failure.errors;
   house.request_id = requestId;

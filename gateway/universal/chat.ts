@@ -7,8 +7,10 @@ import {
   languageOptions,
   languageSettings,
   refuseOtherAdapters,
+  refuseUnmade,
   wantsLogprobs,
 } from '../../runtime/completions/settings.js';
+import { thinkOf } from '../../runtime/completions/thinking.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
 import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -39,6 +41,7 @@ const SAME = [
 export function universalRequest(body: CompletionRequest): UniversalRequest {
   const extra = body.extra_body ?? {};
   refuseOtherAdapters(body, extra);
+  refuseUnmade(body);
   const out: UniversalRequest = {
     model: body.model,
     messages: body.messages,
@@ -51,6 +54,8 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   if (body.temperature === null) out.temperature = TEMPERATURE_OF_NULL;
   for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(out, { [name]: body[name] });
   Object.assign(out, generationSettings(body, extra));
+  const think = out.think ?? thinkOf(body.reasoning_effort);
+  if (think !== undefined) out.think = think;
   const most = body.max_completion_tokens ?? body.max_tokens;
   if (most !== undefined && most !== null) out.max_tokens = most;
   if (body.stop !== undefined && body.stop !== null) out.stop = [body.stop].flat();

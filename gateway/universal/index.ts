@@ -2,6 +2,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import type { Services } from '../../runtime/services/services.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { anthropicEndpoints } from '../compat/anthropic.js';
+import { inAnthropicsForm } from '../compat/anthropic-models.js';
 import { completionEndpoints } from '../compat/completions.js';
 import { ollamaEndpoints } from '../compat/ollama.js';
 import { responseEndpoints } from '../compat/responses.js';
@@ -65,7 +66,7 @@ export const compatEndpoints: readonly Endpoint<Runtime>[] = [
 
 /** Everything that the universal runtime (port 11540) serves; dispatch and OpenAPI are derived from this list. */
 export const universalEndpoints: readonly Endpoint<Runtime>[] = [
-  ...statusEndpoints,
+  ...statusEndpoints.map(inAnthropicsForm),
   ...chatEndpoints,
   ...cacheEndpoints,
   ...imageEndpoints,

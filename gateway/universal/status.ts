@@ -143,6 +143,7 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     summary: 'Models in memory',
     tag: 'models',
     response: 'universal/models#ModelList',
+    errorShape: 'by-client',
     handler: (runtime) => ({ json: models(runtime) }),
   }),
   endpoint({

@@ -5,7 +5,8 @@ import type { CompletionRequest as ChatRequest, ModelParameters } from '../../sc
 import { check } from '../../schemas/validate.js';
 import { log } from '../base/log.js';
 import type { CompletionRequest } from '../completions/contract.js';
-import { DRY_SETTINGS, FORM_FIELDS, refuseOtherAdapters, SETTINGS_IN_EXTRA } from '../completions/settings.js';
+import { DRY_SETTINGS, FORM_FIELDS, refuseOtherAdapters, refuseUnmade, SETTINGS_IN_EXTRA } from '../completions/settings.js';
+import { thinkOf } from '../completions/thinking.js';
 import { expandEnv } from '../config/variables.js';
 import { resolveDeep, resolveText, type Variables } from './templates.js';
 
@@ -36,9 +37,11 @@ const RESERVED = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 
 /** The sampling, length and provider settings of a request: its own, else the model's, else the default. */
 export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<CompletionRequest, 'messages'> {
   refuseOtherAdapters(request);
+  refuseUnmade(request);
   const defaults: ModelParameters = model.model_api_parameters ?? {};
   const settings: Record<string, unknown> = {};
   for (const name of MERGED) settings[name] = request[name] ?? (hasOwn(request.extra_body, name) ? undefined : defaults[name]);
+  if ((request.think ?? request.extra_body?.think ?? null) === null) settings.think = thinkOf(request.reasoning_effort) ?? settings.think;
   settings.max_tokens = request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens;
   settings.stop = stopsOf(request.stop ?? defaults.stop);
   if (request.logprobs) Object.assign(settings, { logprobs: true, top_logprobs: request.top_logprobs });

@@ -90,7 +90,27 @@ export function refuseOtherAdapters(...places: readonly (object | null | undefin
   throw new Failure('bad_request', `${named}, and LoRA adapters go by another name here: ${HOW}.`, { code: 'AdapterUnsupported' });
 }
 
-/** Throws the same where a request of a kind that is made without adapters asks for some, by whatever name. */
+/**
+ * Throws `bad_request` where a chat asks for what OpenAI's servers do and none here: an answer that is spoken (code `AudioUnsupported`), or calls in the form before
+ * tools (code `FunctionsUnsupported`). An answer without it would look like one that was asked for.
+ */
+export function refuseUnmade(chat: object): void {
+  const { modalities, functions } = chat as { readonly modalities?: unknown; readonly functions?: unknown };
+  if (Array.isArray(modalities) && modalities.includes('audio'))
+    throw new Failure(
+      'bad_request',
+      'modalities names audio, and answers are texts: send them to /v1/audio/speech, or hold a voice conversation.',
+      {
+        code: 'AudioUnsupported',
+      },
+    );
+  if (Array.isArray(functions) && functions.length > 0)
+    throw new Failure('bad_request', 'functions is the form before tools: send each as tools: [{"type": "function", "function": {...}}].', {
+      code: 'FunctionsUnsupported',
+    });
+}
+
+/** Throws the same as for adapters where a request of a kind that is made without adapters asks for some, by whatever name. */
 export function refuseAdapters(...places: readonly (object | null | undefined)[]): void {
   refuseAdaptersOf(
     `send ${HOW} with a chat or completion of OpenAI's or Anthropic's form, or make a model with ADAPTER by /api/create`,

@@ -9,6 +9,14 @@ export interface ThinkingPlan {
   softSwitch?: '/think' | '/no_think';
 }
 
+/** Efforts with which a model does not reason before it answers. */
+const NO_EFFORT: ReadonlySet<string> = new Set(['none', 'minimal']);
+
+/** What an effort, as OpenAI's clients name one, says of thinking; undefined where none is given. */
+export function thinkOf(effort: string | null | undefined): boolean | undefined {
+  return effort ? !NO_EFFORT.has(effort) : undefined;
+}
+
 const SWITCH_WORD = /(?:^|\s)\/(?:no_)?think(?:\s|$)/;
 
 /** Chooses the switch that a model's template understands; only `true` turns thinking on. */

@@ -339,6 +339,19 @@ const REFUSED: Scenario[] = [
     404,
     'not_found_error',
   ),
+  refused(
+    'tool servers',
+    { mcp_servers: [{ type: 'url', name: 'a', url: 'https://a' }] },
+    'mcp_servers: tool servers are called by projects',
+  ),
+  refused('a container', { container: 'container_1' }, 'container: code runs in containers on Anthropic'),
+  ...[{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }].map((thread) =>
+    refused(
+      'a conversation that is kept, in a way by which the SDKs send all of it',
+      { thread },
+      '"error_code":"thread_unsupported_request"',
+    ),
+  ),
   refused('no messages', { messages: [] }, 'messages'),
   refused('a role that is none', { messages: [{ role: 'system', content: 'a' }] }, 'role'),
   refused('no max_tokens', { max_tokens: undefined }, 'max_tokens'),
@@ -405,7 +418,28 @@ const REFUSED: Scenario[] = [
   refused('17 MB', { messages: user('a'.repeat(17 * 2 ** 20)) }, 'bytes', 413, 'request_too_large'),
 ];
 
-scenarios("Anthropic's API", compatStage(), [...ANSWERS, ...BEGUN, ...NOWHERE, ...REFUSED]);
+const VERSION = { 'anthropic-version': '2023-06-01' };
+const get = (name: string, path: string, rest: Rest): Scenario => ({ name, path, headers: VERSION, ...rest });
+
+/** Paths that OpenAI's clients use too. */
+const SHARED: Scenario[] = [
+  get('lists the models that answer chats', '/v1/models', {
+    json: (body) => {
+      const ids = body.data.map(({ id }: Answer) => id);
+      assert.ok(ids.includes('quern-tiny') && ids.includes('puppet') && !ids.includes('tiny/embedder'), ids.join());
+      assert.deepEqual([body.has_more, body.first_id, body.last_id], [false, ids[0], ids.at(-1)]);
+      for (const { type, id, display_name, created_at } of body.data)
+        assert.deepEqual([type, display_name, new Date(created_at).toISOString()], ['model', id, created_at]);
+    },
+  }),
+  get('tells of a model', '/v1/models/quern-tiny', { json: ({ type, id }) => assert.deepEqual([type, id], ['model', 'quern-tiny']) }),
+  get('tells of none that answers no chats', '/v1/models/tiny/embedder', { status: 404, json: inShape('not_found_error') }),
+  get('tells of none that is not there', '/v1/models/nowhere', { status: 404, json: inShape('not_found_error') }),
+  get('names a path where nothing is', '/v1/messages/batches', { status: 404, json: inShape('not_found_error') }),
+  get('names a path that nobody knows', '/v1/skills', { status: 404, json: inShape('not_found_error') }),
+];
+
+scenarios("Anthropic's API", compatStage(), [...ANSWERS, ...BEGUN, ...NOWHERE, ...REFUSED, ...SHARED]);
 scenarios("Anthropic's API with a key", { ...compatStage(), access: { apiKey: 'secret-key' } }, [
   { ...refused('wants it', {}, 'API key', 401, 'authentication_error') },
   message('takes it as x-api-key', 'hello', {}, { headers: { 'x-api-key': 'secret-key', 'anthropic-version': '2023-06-01' } }),

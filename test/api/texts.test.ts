@@ -257,4 +257,18 @@ const REFUSED: Scenario[] = [
   ),
 ];
 
-scenarios('texts without a chat', compatStage(), [...ANSWERS, ...MODELS, ...REFUSED]);
+/** OpenAI's clients read the object alone, so that without it a path that is not here has no words for them. */
+const NOWHERE: Scenario[] = [
+  ['POST', '/v1/moderations', 404],
+  ['POST', '/chat/completions', 404],
+  ['DELETE', '/v1/models/quern-tiny', 405],
+].map(([method, path, status]) => ({
+  name: `tells OpenAI's clients of ${method} ${path}`,
+  method: method as string,
+  path: path as string,
+  headers: { 'user-agent': 'OpenAI/JS 6.30.1' },
+  status: status as number,
+  json: ({ error }) => assert.match(error.message, new RegExp(String(path))),
+}));
+
+scenarios('texts without a chat', compatStage(), [...ANSWERS, ...MODELS, ...REFUSED, ...NOWHERE]);

@@ -12,7 +12,30 @@ const firstWords = (text: string): string => text.split(' ').slice(0, 6).join(' 
 /** Chats, single prompts and vectors. */
 export const ANSWERS: Scenario[] = [
   { name: 'tells that it runs', path: '/', contains: ['Ollama is running'], answerHeaders: { 'content-type': /^text\/plain/ } },
-  { name: 'has a version', path: '/api/version', json: (body) => assert.deepEqual(Object.keys(body), ['version']) },
+  {
+    name: 'has a version that is new enough for its clients, 0.6.4 for those of editors',
+    path: '/api/version',
+    json: (body) => {
+      const [major, minor, patch] = body.version.split('.').map(Number);
+      assert.ok(major * 1e6 + minor * 1e3 + patch >= 6_004, body.version);
+    },
+  },
+  ...['/api/chat', '/api/generate'].flatMap((path) =>
+    [false, true].map((stream) =>
+      post(
+        `tells the probabilities of tokens, ${path}, stream ${stream}`,
+        path,
+        { model: 'puppet', stream, logprobs: true, top_logprobs: 2, prompt: 'hello', messages: user('hello') },
+        {
+          json: (body) => {
+            const told = [body].flat().flatMap((one: Answer) => one.logprobs ?? []);
+            assert.equal(told.map((one: Answer) => one.token).join(''), HELLO);
+            assert.ok(told.every((one: Answer) => one.logprob <= 0 && one.bytes.length > 0 && one.top_logprobs.length === 2));
+          },
+        },
+      ),
+    ),
+  ),
   chat(
     'answers a chat',
     'hello',

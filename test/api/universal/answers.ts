@@ -103,6 +103,16 @@ export const ANSWERS: Scenario[] = [
       assert.equal(body.usage.completion_tokens_details.reasoning_tokens, body.thinking.tokens);
     },
   }),
+  ...[
+    { effort: 'medium', think: undefined, thinks: true },
+    { effort: 'minimal', think: undefined, thinks: false },
+    { effort: 'none', think: true, thinks: true },
+  ].map(({ effort, think, thinks }) =>
+    chat(`reasoning_effort ${effort}, think ${think}`, 'ponder', {
+      body: { reasoning_effort: effort, think },
+      json: (body) => assert.equal('thinking' in body, thinks),
+    }),
+  ),
   chat('thinking in a stream', 'ponder', {
     body: { stream: true, extra_body: { think: true } },
     json: (_body, answer) => {

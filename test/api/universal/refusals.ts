@@ -23,6 +23,16 @@ export const REFUSALS: Scenario[] = [
     body: { stream: true, messages: [withImage(0), { role: 'user', content: 'hello' }] },
     contains: ['image input needs'],
   }),
+  chat('calls in the form before tools', 'hello', {
+    status: 400,
+    body: { functions: [{ name: 'a', parameters: {} }], function_call: 'auto' },
+    contains: ['FunctionsUnsupported', 'tools: ['],
+  }),
+  chat('an answer that is spoken', 'hello', {
+    status: 400,
+    body: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+    contains: ['AudioUnsupported', '/v1/audio/speech'],
+  }),
   chat('more than 16 MiB', 'hello', { status: 413, body: { messages: [withImage(16)] }, contains: ['16777216'] }),
   chat('fields that say nothing', 'hello', {
     body: { response_format: {}, stop: [], logit_bias: {}, metadata: {}, modalities: [] },
