@@ -10,6 +10,9 @@ import { ranProgram } from '../support/command-line.js';
 import { type DaemonUnderTest, emptyDataDir, MAIN, startDaemon } from '../support/daemon.js';
 import { run } from '../support/run.js';
 
+/** Restores that are killed, and more where each had come too far. */
+const LEAST_KILLS = 12;
+const MOST_KILLS = 120;
 const CHAT = '/v1/projects/default/quickstart/chat/completions';
 
 describe('a backup', () => {
@@ -184,15 +187,18 @@ describe('a backup', () => {
     const dataDir = join(folder, 'killed');
     const marker = (): string => (existsSync(join(dataDir, 'mine')) ? 'old' : existsSync(join(dataDir, 'projects')) ? 'new' : 'none');
     const seen = new Set<string>();
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < LEAST_KILLS || (!seen.has('old') && round < MOST_KILLS); round += 1) {
       rmSync(dataDir, { recursive: true, force: true });
       mkdirSync(join(dataDir, 'state'), { recursive: true });
       writeFileSync(join(dataDir, 'mine'), 'mine');
       const child = spawn(process.execPath, [MAIN, 'restore', newest, '--data-dir', dataDir], { stdio: 'ignore' });
       const ended = new Promise((resolve) => child.on('close', resolve));
-      for (const until = Date.now() + 5000; Date.now() < until && !readdirSync(dataDir).some((name) => /^restore/.test(name)); )
-        await sleep(1);
-      await sleep(round * 4);
+      let isOver = false;
+      void ended.then(() => {
+        isOver = true;
+      });
+      while (!isOver && !readdirSync(dataDir).some((name) => /^restore/.test(name))) await sleep(1);
+      await sleep((round % LEAST_KILLS) * 4);
       child.kill('SIGKILL');
       await ended;
       // The next restore of nothing, or a start, finishes or forgets it.

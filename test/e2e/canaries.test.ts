@@ -21,6 +21,7 @@ const LONGEST_ANSWER_MS = 30_000;
 /** Streams of events have no end; what came until then is looked at. */
 const LONGEST_STREAM_MS = 2_000;
 const LONGEST_TASK_MS = 2_000;
+const PATIENCE_MS = 240_000;
 
 /** What came of an answer until its end, or until it was given up. */
 async function textOf({ body }: Response): Promise<string> {
@@ -95,7 +96,12 @@ describe('canaries in every secret field', () => {
   /** Every answer, with the request that it was given to. */
   const answers: { asked: string; status: number; text: string }[] = [];
 
-  async function ask(method: string, url: string, body?: unknown): Promise<{ status: number; text: string }> {
+  async function ask(
+    method: string,
+    url: string,
+    body?: unknown,
+    longestMs = LONGEST_ANSWER_MS,
+  ): Promise<{ status: number; text: string }> {
     const isForm = body instanceof FormData;
     const asked = `${method} ${url.replace(/^http:\/\/[^/]+/, '')}`;
     const answered = fetch(url, {
@@ -106,7 +112,7 @@ describe('canaries in every secret field', () => {
         ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(/^GET .*\/stream$/.test(asked) ? LONGEST_STREAM_MS : LONGEST_ANSWER_MS),
+      signal: AbortSignal.timeout(/^GET .*\/stream$/.test(asked) ? LONGEST_STREAM_MS : longestMs),
     }).then(async (response) => ({
       asked,
       status: response.status,
@@ -119,6 +125,12 @@ describe('canaries in every secret field', () => {
 
   const P = '/v1/projects/keep/p';
   const core = (method: string, path: string, body?: unknown) => ask(method, daemon.core + path, body);
+  /** The same where the answer is needed for what follows. */
+  const surely = async (method: string, path: string, body?: unknown) => {
+    const answer = await ask(method, daemon.core + path, body, PATIENCE_MS);
+    assert.notEqual(answer.status, 0, `${method} ${path}: ${answer.text}`);
+    return answer;
+  };
 
   before(async () => {
     echo = await startEcho();
@@ -172,7 +184,7 @@ describe('canaries in every secret field', () => {
     const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
     assert.equal((await fetch(`${help}/rag/query`, { method: 'POST', headers, body: '{"query":"secrets"}' })).status, 200);
     const asked = { messages: [{ role: 'user', content: 'What is wrong with my project, and which settings has it?' }] };
-    const { text } = await core('POST', '/v1/projects/llamafarm/project_seed/chat/completions', asked);
+    const { text } = await surely('POST', '/v1/projects/llamafarm/project_seed/chat/completions', asked);
     assert.match(text, /About keep\/p:/);
   });
 
@@ -187,7 +199,7 @@ describe('canaries in every secret field', () => {
       const form = new FormData();
       form.append('files', new Blob(['Something to read.']), 'a.txt');
       await core('POST', `${P}/datasets/d_${name}/data/bulk`, form);
-      const { text } = await core('POST', `${P}/datasets/d_${name}/actions`, { action_type: 'process' });
+      const { text } = await surely('POST', `${P}/datasets/d_${name}/actions`, { action_type: 'process' });
       const id = /"task_id":"([^"]+)"/.exec(text)![1]!;
       for (const until = Date.now() + LONGEST_TASK_MS; Date.now() < until; await sleep(100)) {
         const task = await core('GET', `${P}/tasks/${id}`);
@@ -222,7 +234,7 @@ describe('canaries in every secret field', () => {
       }
     }
     for (const name of ['p', 'invalid', 'broken']) {
-      const { text } = await core('GET', `/v1/projects/keep/${name}`);
+      const { text } = await surely('GET', `/v1/projects/keep/${name}`);
       await core('GET', `/v1/projects/keep/${name}/models`);
       if (name === 'broken') continue;
       const { config } = JSON.parse(text.slice(text.indexOf('\n') + 1)).project;

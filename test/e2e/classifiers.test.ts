@@ -56,35 +56,49 @@ describe('classifiers of a daemon', () => {
           for (;;) await send(`${daemon.core}/v1/ml/classifier/fit`, { model: 'intents', training_data: train, overwrite: true });
         })().catch(() => {}),
       );
-      const unseen = send(`${daemon.core}/v1/ml/classifier/fit`, { model: 'unseen', training_data: many(4000), overwrite: true }).catch(
-        () => {},
+      const unseen = send(`${daemon.core}/v1/ml/classifier/fit`, { model: 'unseen', training_data: many(4000), overwrite: true }).then(
+        ({ status }) => status,
+        () => 'cut',
       );
       await sleep(200 + 150 * Math.random());
       await daemon.end('SIGKILL');
-      await Promise.all([...fits, unseen]);
+      await Promise.all(fits);
+      const outcome = await unseen;
       daemon = await start(dataDir);
       const again = await send(`${daemon.runtime}/v1/classifier/predict`, { model: 'intents', texts });
       assert.deepEqual(again, first);
       const list = await listed(`${daemon.core}/v1/ml/classifier`);
-      assert.deepEqual(
-        list.data.map(({ name, labels }: { name: string; labels: string[] }) => [name, labels]),
-        [['intents', LABELS]],
-      );
-      assert.deepEqual(readdirSync(folder), ['intents']);
+      const names = list.data.map(({ name }: { name: string }) => name).sort();
+      // Nearly always its fit is cut off.
+      const isThere = names.includes('unseen');
+      assert.ok(isThere || outcome !== 200, 'what was acknowledged is there');
+      assert.deepEqual(names, ['intents', ...(isThere ? ['unseen'] : [])]);
+      for (const { labels } of list.data) assert.deepEqual(labels, LABELS);
+      assert.deepEqual(readdirSync(folder).sort(), names);
+      if (isThere) await fetch(`${daemon.core}/v1/ml/classifier/models/unseen`, { method: 'DELETE' });
     }
   });
 
   it('end a fit when its client goes, and answer others meanwhile', async () => {
-    const daemon = await start(emptyDataDir());
-    const gone = new AbortController();
-    const waiting = [1, 2].map((at) =>
-      send(`${daemon.core}/v1/ml/classifier/fit`, { model: `left${at}`, training_data: many(10_000), overwrite: true }, gone.signal).catch(
-        (error: Error) => error.name,
-      ),
-    );
-    await sleep(1000);
-    gone.abort();
-    assert.deepEqual(await Promise.all(waiting), ['AbortError', 'AbortError']);
+    let daemon: DaemonUnderTest;
+    let outcomes: unknown[];
+    // Sooner where they were done before, as on a quick machine.
+    for (let waitMs = 1000; ; waitMs /= 3) {
+      daemon = await start(emptyDataDir());
+      const gone = new AbortController();
+      const waiting = [1, 2].map((at) =>
+        send(
+          `${daemon.core}/v1/ml/classifier/fit`,
+          { model: `left${at}`, training_data: many(10_000), overwrite: true },
+          gone.signal,
+        ).catch((error: Error) => error.name),
+      );
+      await sleep(waitMs);
+      gone.abort();
+      outcomes = await Promise.all(waiting);
+      if (outcomes.every((one) => typeof one === 'string') || waitMs < 10) break;
+    }
+    assert.deepEqual(outcomes, ['AbortError', 'AbortError']);
     // Both places are free again: a small fit would otherwise wait for seconds behind them.
     const fitted = await send(`${daemon.core}/v1/ml/classifier/fit`, { model: 'small', training_data: train, overwrite: true });
     assert.equal(fitted.status, 200);

@@ -219,11 +219,9 @@ describe('clients that people already use', () => {
   });
 
   it('find the models that they made after the daemon was killed', async () => {
-    const { core, dataDir: folder } = daemon;
     await new Ollama({ host: daemon.runtime }).create({ model: 'kept', from: model, system: 'Be brief.' });
     await daemon.end('SIGKILL');
-    daemon = await startDaemon({ dataDir: folder });
-    assert.notEqual(core, daemon.core);
+    daemon = await startDaemon({ dataDir });
     assert.equal((await new Ollama({ host: daemon.runtime }).show({ model: 'kept' })).system, 'Be brief.');
   });
 });

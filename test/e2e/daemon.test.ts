@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import { type DaemonUnderTest, emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
-import { freePort } from '../support/ports.js';
+import { childrenOf, isGone } from '../support/processes.js';
 import { until } from '../support/until.js';
 
+/** What the command line of a host of a language model says. */
+const HOST = 'engines/language';
 const QUESTION = { messages: [{ role: 'user', content: 'Hello!' }] };
 
 function chat(daemon: DaemonUnderTest, body: object = QUESTION, headers: Record<string, string> = {}): Promise<Response> {
@@ -78,9 +80,9 @@ describe('the daemon', () => {
   });
 
   it('names a busy port and the remedy', async () => {
-    const port = await freePort();
-    const server = createServer().listen(port, '127.0.0.1');
+    const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
     const { code, output } = await runToEnd(['start', '--port', String(port), '--runtime-port', '0', '--data-dir', emptyDataDir()]);
     server.close();
     assert.equal(code, 5);
@@ -143,6 +145,8 @@ describe('the daemon', () => {
 
   it('drains on SIGTERM: a running stream ends whole, then the process ends with 0', async () => {
     const daemon = await started();
+    // The time of draining is for the stream, and not for the loading of a model.
+    assert.equal((await chat(daemon)).status, 200);
     const response = await chat(daemon, { ...QUESTION, stream: true });
     const text = response.text();
     const code = await daemon.end('SIGTERM');
@@ -191,35 +195,17 @@ describe('the daemon', () => {
   it('answers again after its engine host is killed', async () => {
     const daemon = await started();
     assert.equal((await chat(daemon)).status, 200);
-    const hosts = childrenOf(daemon.child.pid!);
+    const hostsOf = (): number[] => childrenOf(daemon.child.pid!, HOST);
+    const hosts = hostsOf();
     assert.equal(hosts.length, 1);
     const pending = chat(daemon, { messages: [{ role: 'user', content: 'Hello!' }], stream: false });
     process.kill(hosts[0]!, 'SIGKILL');
     assert.ok([200, 503].includes((await pending).status));
     await until(async () => (await chat(daemon)).status === 200, 'it answers again');
     // Asked before the end: afterwards its children have another parent.
-    const left = childrenOf(daemon.child.pid!);
+    const left = hostsOf();
     assert.equal(left.length, 1);
     await daemon.end('SIGKILL');
-    while (left.some(alive)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => left.every(isGone), 'its host is gone');
   });
 });
-
-function alive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`);
-}
-
-/** The processes whose parent is `pid`. */
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((one) => {
-      try {
-        const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
-      } catch {
-        return false;
-      }
-    });
-}

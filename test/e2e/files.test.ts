@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
 import { drawn, pdf } from '../support/documents.js';
+import { filesBelow } from '../support/files-below.js';
 import { textImage } from '../support/vision/pictures.js';
 
 /** Bytes of everything below a folder. */
 function bytesBelow(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+  return filesBelow(folder).reduce((sum, path) => sum + statSync(join(folder, path)).size, 0);
 }
 
 /** The parsed body of an answer. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { decodePicture, encodePng } from '../../runtime/pictures/codec.js';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
+import { filesBelow } from '../support/files-below.js';
 import { writeTinyDiffusion } from '../support/models/tiny-diffusion/tiny-diffusion.js';
+import { childrenOf } from '../support/processes.js';
 
 const model = 'tiny/painter';
 const prompt = 'a red house';
@@ -155,7 +156,7 @@ describe('images through the official client', () => {
     const response = await generations({ n: 10, num_inference_steps: 150, size: '1024x1024', stream: true });
     const reader = response.body!.getReader();
     await reader.read();
-    const [child] = await childrenOf(daemon.child.pid!);
+    const [child] = childrenOf(daemon.child.pid!, 'engines/diffusion');
     process.kill(child!, 'SIGKILL');
     let text = '';
     for (let part = await reader.read(); !part.done; part = await reader.read()) text += new TextDecoder().decode(part.value);
@@ -167,11 +168,5 @@ describe('images through the official client', () => {
 
 /** Uploads that lie in a data directory. */
 function leftOf(dataDir: string): string[] {
-  return (readdirSync(dataDir, { recursive: true }) as string[]).filter((path) => path.includes('upload-'));
-}
-
-/** The processes that another one started. */
-async function childrenOf(pid: number): Promise<number[]> {
-  const { readFile } = await import('node:fs/promises');
-  return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').map(Number);
+  return filesBelow(dataDir).filter((path) => path.includes('upload-'));
 }

@@ -30,7 +30,8 @@ async function stopped(
     response.setHeader('content-type', 'application/json');
     if (name === 'GET /health/liveness') return response.end('{}');
     answer(name, response);
-    if (name === until) child.kill('SIGINT');
+    // Once: a second one ends the program at once.
+    if (name === until && asked.filter((one) => one === until).length === 1) child.kill('SIGINT');
     return undefined;
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -45,7 +46,7 @@ async function stopped(
   return { signal, stderr, asked };
 }
 
-describe('Ctrl+C', { timeout: 60_000 }, () => {
+describe('Ctrl+C', { timeout: 240_000 }, () => {
   it('ends an answer on its way, and the program as a signal does', async () => {
     const { signal, stderr } = await stopped(['run', 'quern-tiny', 'hello'], emptyDataDir(), 'POST /v1/chat/completions', () => {});
     assert.deepEqual([signal, stderr], ['SIGINT', '']);

@@ -34,7 +34,7 @@ const CHUNK: GoShape = { choices: [{ index: 'int', delta: { role: 'string', cont
 /** What the command line calls itself. */
 const HEADERS = { 'Content-Type': 'application/json', 'User-Agent': 'Go-http-client/1.1' };
 const P = '/v1/projects/cli/mine';
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 120_000;
 
 describe("the reference system's command line, by the types that it reads and the steps that it takes", () => {
   let daemon: DaemonUnderTest;

@@ -11,6 +11,7 @@ import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from 
 import { etagOf, HubServer } from '../support/hub-server.js';
 import { tinyPath } from '../support/models/cache.js';
 import { freePort } from '../support/ports.js';
+import { until } from '../support/until.js';
 
 const SIZE = 40 * 1024 * 1024;
 
@@ -149,9 +150,9 @@ describe('quern pull', () => {
             .split('\n')
             .filter((line) => / \d{7,}$/.test(line)).length;
     };
-    // The first line tells the sizes; the second the first stretch that is on disk.
-    while (noted() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     const gone = new Promise((resolve) => child.on('exit', resolve));
+    // The first line tells the sizes; the second the first stretch that is on disk.
+    await until(() => noted() >= 2, 'a stretch is on the disk');
     child.kill('SIGKILL');
     await gone;
     server.delayMs = 0;
@@ -199,6 +200,6 @@ describe('quern pull', () => {
     const active = async (): Promise<number> => (await fetch(`${daemon!.core}/v1/models/org/gone`, { method: 'DELETE' })).status;
     assert.equal(await active(), 409);
     stop.abort();
-    while ((await active()) !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(async () => (await active()) === 200, 'the download has ended');
   });
 });

@@ -10,6 +10,8 @@ import { assertApart } from '../support/speech/voice-print.js';
 const KIT = join(import.meta.dirname, '..', '..', 'speech-kit');
 const KOKORO = join(KIT, 'models--onnx-community--Kokoro-82M-v1.0-ONNX');
 const TEXT = 'Hello there, my friend. The invoice of $5.50 was paid on May 3rd, 2024, by Dr. Smith.';
+/** Long texts that a client asks for before it leaves. */
+const LEFT = 10;
 const LONG = 'This is one more sentence of a text that is rather long, as texts go. '.repeat(40);
 
 /** A WebSocket that gathers what comes. */
@@ -50,6 +52,8 @@ async function until({
 
 describe('speech over sockets', () => {
   let daemon: DaemonUnderTest;
+  /** What a long text takes to be spoken on this machine, busy as it is. */
+  let longMs = 0;
   before(async () => {
     daemon = await startDaemon({ env: { HF_HUB_CACHE: join(KIT, 'nothing') } });
   });
@@ -88,6 +92,7 @@ describe('speech over sockets', () => {
     for (let step = await reader.read(); !step.done; step = await reader.read()) bytes += step.value.length;
     const allMs = performance.now() - started;
     assert.ok(bytes > 48_000 * 60 && firstMs < allMs / 2, `${bytes} bytes, the first after ${firstMs} of ${allMs} ms`);
+    longMs = allMs;
   });
 
   it('speaks over a WebSocket, text by text', async () => {
@@ -137,7 +142,7 @@ describe('speech over sockets', () => {
 
   it('forgets a client that has left, and serves others meanwhile', async () => {
     const peer = await connect(`${daemon.runtime.replace('http', 'ws')}/v1/audio/speech/stream`);
-    for (let count = 0; count < 10; count += 1) peer.socket.send(JSON.stringify({ text: LONG }));
+    for (let count = 0; count < LEFT; count += 1) peer.socket.send(JSON.stringify({ text: LONG }));
     await peer.next();
     peer.socket.terminate();
     const control = new AbortController();
@@ -155,7 +160,9 @@ describe('speech over sockets', () => {
         .status,
       200,
     );
-    assert.ok(performance.now() - started < 5_000);
+    const waitedMs = performance.now() - started;
+    // Were they spoken all the same, all of them would come first.
+    assert.ok(waitedMs < (longMs * LEFT) / 3, `${waitedMs} ms, and ${longMs} ms for one of ${LEFT} texts`);
   });
 
   it('tells in /health who speaks', async () => {

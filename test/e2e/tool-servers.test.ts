@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '../../schemas/generated/core/tool-servers.js';
 import { type DaemonUnderTest, runToEnd, startDaemon } from '../support/daemon.js';
 import { scripted } from '../support/mcp/tool-stage.js';
+import { isGone } from '../support/processes.js';
+import { until } from '../support/until.js';
 
 const PROJECT = '/v1/projects/default/quickstart';
 const KEY = 'a-key-of-this-test';
@@ -20,15 +21,6 @@ describe('tool servers of a daemon', () => {
     return (await answer.json()) as Record<string, unknown>;
   };
   const quern = (...args: string[]) => runToEnd(['mcp', ...args, '--port', new URL(daemon.core).port], { QUERN_API_KEY: KEY });
-  const isGone = (pid: number): boolean => {
-    try {
-      process.kill(pid, 0);
-      // A process that nobody has waited for is gone all the same.
-      return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    } catch {
-      return true;
-    }
-  };
 
   before(async () => {
     daemon = await startDaemon({ args: ['--api-key', KEY] });
@@ -56,13 +48,11 @@ describe('tool servers of a daemon', () => {
     assert.deepEqual(pids.map(isGone), [false, false]);
     // Another one is just being started.
     void ask('POST', `${PROJECT}/mcp/servers/hangs/approve`).catch(() => undefined);
-    for (let left = 100; left > 0; left -= 1) {
+    await until(async () => {
       const { servers } = (await ask('GET', `${PROJECT}/mcp/servers`)) as { servers: Server[] };
-      if (servers[1]!.state === 'starting') break;
-      await sleep(20);
-    }
+      return servers[1]!.state === 'starting';
+    }, 'another one is being started');
     await daemon.end('SIGKILL');
-    for (let left = 200; left > 0 && !pids.every(isGone); left -= 1) await sleep(10);
-    assert.deepEqual(pids.map(isGone), [true, true]);
+    await until(() => pids.every(isGone), 'all of them are gone');
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,10 +10,31 @@ import { isKept } from '../../gateway/daemon/backup/manifest.js';
 import { writeUpgradeNote } from '../../gateway/daemon/handover.js';
 import { isAlive, type Owner, readOwner } from '../../runtime/hosts/processes.js';
 import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
-import { freePort } from '../support/ports.js';
+import { childrenOf } from '../support/processes.js';
 import { until } from '../support/until.js';
 
 const CHAT = '/v1/projects/default/quickstart/chat/completions';
+
+/**
+ * What Node is given to run a daemon that stops on its way when it takes over: before it says `stage` to the daemon before, it writes `held` into a folder and waits
+ * there for `go`. Whatever else it does goes on.
+ */
+function heldAt(stage: 'loaded' | 'serving', folder: string): string[] {
+  const [held, go] = [join(folder, 'held'), join(folder, 'go')];
+  const code = `
+    import { existsSync, writeFileSync } from 'node:fs';
+    const send = process.send?.bind(process);
+    if (send) process.send = (said, ...more) => {
+      if (said !== ${JSON.stringify(stage)} || existsSync(${JSON.stringify(go)})) return send(said, ...more);
+      writeFileSync(${JSON.stringify(held)}, '');
+      const look = setInterval(() => {
+        if (!existsSync(${JSON.stringify(go)})) return;
+        clearInterval(look);
+        if (process.connected) send(said, ...more);
+      }, 5);
+    };`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`, MAIN];
+}
 
 /** The status of a request on a connection of its own; the error's code where there is none. */
 function ask(url: string): Promise<number | string> {
@@ -36,8 +57,17 @@ describe('a daemon that hands over', () => {
     '--data-dir',
     daemon.dataDir,
   ];
-  const children = (pid: number): number[] =>
-    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
+  /** Has the daemon hand over to one that stops at `stage`; resolves to both when it has. */
+  const handOver = async (stage: 'loaded' | 'serving'): Promise<{ folder: string; first: number; next: number }> => {
+    const folder = emptyDataDir();
+    const { pid: first } = owner();
+    writeUpgradeNote(daemon.dataDir, { program: [process.execPath, ...heldAt(stage, folder)] });
+    process.kill(first, 'SIGUSR2');
+    await until(() => existsSync(join(folder, 'held')), `the next one has ${stage}`);
+    const [next] = childrenOf(first, daemon.dataDir);
+    assert.ok(next);
+    return { folder, first, next };
+  };
 
   beforeEach(async () => {
     daemon = await startDaemon();
@@ -65,12 +95,14 @@ describe('a daemon that hands over', () => {
         seen.set(status, (seen.get(status) ?? 0) + 1);
       }
     });
-    const upgraded = runToEnd(['upgrade', '--json', ...where()]);
+    const folder = emptyDataDir();
+    const upgraded = runToEnd(['upgrade', '--json', ...where()], {}, heldAt('loaded', folder));
     // What a second one asks meanwhile.
-    await until(() => children(first.pid).length > 0);
+    await until(() => existsSync(join(folder, 'held')), 'the next one has loaded');
     const note = join(daemon.dataDir, 'upgrade.json');
     writeFileSync(note, '{}');
     process.kill(first.pid, 'SIGUSR2');
+    writeFileSync(join(folder, 'go'), '');
     const { code, output } = await upgraded;
     isDone = true;
     await Promise.all(asking);
@@ -92,32 +124,29 @@ describe('a daemon that hands over', () => {
     daemon.child.kill('SIGUSR2');
     await until(() => daemon.output().includes('this one goes on'));
     assert.deepEqual([await ask(`${daemon.core}/health`), owner().pid], [200, first.pid]);
-    assert.match(readFileSync(join(daemon.dataDir, 'upgrade.json'), 'utf8'), /"failed":".*did not load/);
+    const note = join(daemon.dataDir, 'upgrade.json');
+    // It is written behind the line in the log.
+    await until(() => existsSync(note), 'it says why');
+    assert.match(readFileSync(note, 'utf8'), /"failed":".*did not load/);
   });
 
   it('leaves one of both serving when either is killed', async () => {
-    // The next one, as soon as it is there.
-    let { pid } = owner();
-    process.kill(pid, 'SIGUSR2');
-    await until(() => children(pid).length > 0);
-    process.kill(children(pid)[0]!, 'SIGKILL');
+    // The next one, before it has said that it can take over.
+    let { folder, first, next } = await handOver('loaded');
+    process.kill(next, 'SIGKILL');
     assert.equal(await ask(`${daemon.core}/health`), 200);
-    // The next one, once the first has closed its store.
     await until(() => daemon.output().includes('this one goes on'));
-    ({ pid } = owner());
-    process.kill(pid, 'SIGUSR2');
-    const [second] = await until(() => children(pid).length > 0).then(() => children(pid));
-    await until(() => owner().pid === second);
-    process.kill(second!, 'SIGKILL');
+    // The next one, once it has the data directory: another is started, and clients wait for it.
+    ({ folder, next } = await handOver('serving'));
+    assert.equal(owner().pid, next);
+    process.kill(next, 'SIGKILL');
+    writeFileSync(join(folder, 'go'), '');
     assert.equal(await ask(`${daemon.core}/health`), 200);
     // The first one, while the next one waits for the data directory.
-    ({ pid } = owner());
-    process.kill(pid, 'SIGUSR2');
-    await until(() => children(pid).length > 0);
-    const heir = children(pid).at(-1)!;
-    await sleep(300);
-    process.kill(pid, 'SIGKILL');
-    await until(() => owner().pid === heir);
+    ({ first, next } = await handOver('loaded'));
+    assert.equal(owner().pid, first);
+    process.kill(first, 'SIGKILL');
+    await until(() => owner().pid === next, 'the next one has the data directory');
     assert.equal(await ask(`${daemon.core}/health`), 200);
   });
 });
@@ -158,8 +187,9 @@ describe('sockets that a service manager has opened', () => {
   };
 
   it('are served, and stay open behind the daemon', async () => {
-    const ports = [await freePort(), await freePort()];
-    const { child, dataDir, output, ended } = start(await Promise.all(ports.map((port) => listen(port))));
+    const servers = [await listen(0), await listen(0)];
+    const ports = servers.map((server) => (server.address() as AddressInfo).port);
+    const { child, dataDir, output, ended } = start(servers);
     // What asks a daemon that still starts for something waits.
     await until(() => existsSync(join(dataDir, 'quern.lock')));
     child.kill('SIGHUP');
@@ -192,7 +222,7 @@ describe('sockets that a service manager has opened', () => {
     await Promise.all(
       cases.map(async ([servers, more, said, code]) => {
         const { child, output, ended } = start(servers, more);
-        const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
+        const late = setTimeout(() => child.kill('SIGKILL'), 120_000);
         assert.equal(await ended, code, output());
         clearTimeout(late);
         assert.match(output(), said);

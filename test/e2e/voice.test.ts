@@ -71,12 +71,10 @@ describe('voice chat with real engines', { skip: TALK_KIT.missing }, () => {
     const before = client.received.length;
     await client.send(joined([stage.said(HELLO), PAUSE]));
     await client.until(() => client.messages('timings').length === 2 && client.states.at(-1) === 'idle', 'the second answer');
-    const at = (state: string): number =>
-      client.received.slice(before).find(({ message }) => message?.type === 'status' && message.state === state)!.atMs;
-    const late = client.received
-      .slice(before)
-      .filter(({ atMs, audio }) => audio && atMs > at('interrupted') + 100 && atMs < at('speaking'));
-    assert.equal(late.length, 0);
+    const came = client.received.slice(before);
+    const at = (state: string): number => came.findIndex(({ message }) => message?.type === 'status' && message.state === state);
+    const late = came.slice(at('interrupted'), at('speaking')).reduce((sum, { audio }) => sum + (audio?.length ?? 0), 0);
+    assert.ok(late <= 2400, `${late} samples, and no more than 100 ms of sound may come after the interruption`);
     const [asked, answer, interruption, last] = await history(client);
     assert.match(asked!.content, /count/i);
     assert.match(interruption!.content, /hello/i);

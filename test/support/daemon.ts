@@ -4,6 +4,7 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './ports.js';
+import { until } from './until.js';
 
 /** The program as it is delivered: packed, which starts in less time than the compiled files. */
 export const MAIN = join(import.meta.dirname, '..', '..', 'bundle', 'main.js');
@@ -34,9 +35,13 @@ export function emptyDataDir(): string {
   return folder;
 }
 
-/** Runs the program with the given arguments to its end. */
-export function runToEnd(args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs the program with the given arguments to its end; `program` is what Node is given before them. */
+export function runToEnd(
+  args: string[],
+  env: Record<string, string> = {},
+  program: readonly string[] = [MAIN],
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [...program, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
@@ -102,14 +107,17 @@ export async function startDaemon(
       return gone;
     },
   };
-  const until = Date.now() + READY_LIMIT_MS;
+  const endMs = Date.now() + READY_LIMIT_MS;
   for (const url of [`${daemon.core}/health/liveness`, `${daemon.runtime}/health`]) {
     for (;;) {
-      if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}:\n${output}`);
-      if (Date.now() > until) throw new Error(`the daemon did not answer at ${url}:\n${output}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`the daemon ended with ${child.exitCode ?? child.signalCode}:\n${output}`);
+      if (Date.now() > endMs) throw new Error(`the daemon did not answer at ${url}:\n${output}`);
       if (await answers(url, options.ca)) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+  // It greets before it answers, but what it writes may come behind the answers.
+  await until(() => /^Try it:\n.+\n/m.test(output), 'the daemon greets');
   return daemon;
 }
