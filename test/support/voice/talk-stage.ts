@@ -35,7 +35,7 @@ export class TalkStage {
   async warm(): Promise<void> {
     const client = await this.connect();
     const isLoaded = (): boolean => ['tiny.en', 'flite'].every((name) => this.daemon.output().includes(`loaded ${name}`));
-    await client.until(isLoaded, 'the models', 60_000);
+    await client.until(isLoaded, 'the models', 240_000);
     await client.end();
   }
 
