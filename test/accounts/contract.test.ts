@@ -6,10 +6,12 @@ import { type Accounts, createAccounts } from '../../accounts/accounts.js';
 import { adminRoutes } from '../../accounts/admin/routes.js';
 import { billingRoutes } from '../../accounts/billing/routes.js';
 import { openDatabase } from '../../accounts/database/database.js';
+import type { Mail } from '../../accounts/mail.js';
 import { moduleRoutes } from '../../accounts/module-routes.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { StripeStandIn } from '../support/accounts/stripe-stand-in.js';
 import { member, PASSWORD, Visitor } from '../support/accounts/visitor.js';
+import { until } from '../support/until.js';
 
 const SOURCES = join(import.meta.dirname, '../../../test/accounts');
 /** How many cases each part of the contract has. */
@@ -20,12 +22,18 @@ const PREFIXES = ['https://evil.example', 'null', 'http://localhost:3000.evil.ex
 describe('the contract of accounts', () => {
   let accounts: Accounts;
   const lines: string[] = [];
-  const mails: string[] = [];
+  const mails: Mail[] = [];
+  /** The link of the mail to somebody, which leaves after the answer. */
+  const linkTo = async (to: string): Promise<string> => {
+    const found = (): Mail | undefined => mails.findLast((mail) => mail.to === to);
+    await until(found, `there is a mail to ${to}`);
+    return /http\S+/.exec(found()!.text)![0];
+  };
   before(async () => {
     const options = optionsFor(await DATABASE_SERVERS[0]!.open(), {
       config: { plans: [{ name: 'free' }, { name: 'pro', price: 20 }], meters: { calls: { limits: { free: 5 } } }, seed: { admin: ADMIN } },
     });
-    accounts = await createAccounts({ ...options, print: (line) => lines.push(line), sendMail: async ({ text }) => void mails.push(text) });
+    accounts = await createAccounts({ ...options, print: (line) => lines.push(line), sendMail: async (mail) => void mails.push(mail) });
   });
   after(() => accounts?.close());
 
@@ -89,7 +97,7 @@ describe('the contract of accounts', () => {
   it('keeps the token that sets a new password as a hash (A10)', async () => {
     await new Visitor(accounts, '192.0.2.2').signUp('reset@example.com');
     await new Visitor(accounts).post('/api/auth/request-password-reset', { email: 'reset@example.com', redirectTo: '/reset' });
-    const token = /reset-password\/([^?\s]+)/.exec(mails.join('\n'))![1]!;
+    const token = /reset-password\/([^?\s]+)/.exec(await linkTo('reset@example.com'))![1]!;
     const { tables, close } = await openDatabase(accounts.settings.database);
     const kept = await tables.selectFrom('verification').selectAll().execute();
     await close();
@@ -105,9 +113,8 @@ describe('the contract of accounts', () => {
   it('sets a new password on a page of its own where a mail was asked for without another', async () => {
     const visitor = new Visitor(accounts, '192.0.2.4');
     await visitor.signUp('page@example.com');
-    mails.length = 0;
     await visitor.post('/api/auth/request-password-reset', { email: 'page@example.com' });
-    const link = /http\S+/.exec(mails.join('\n'))![0];
+    const link = await linkTo('page@example.com');
     const open = (url: string) => accounts.handle(new Request(new URL(url, 'http://localhost:3000')), { ip: '192.0.2.4' });
     const page = (await open(link)).headers.get('location')!;
     const shown = await open(page);

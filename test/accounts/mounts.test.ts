@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Accounts, createAccounts } from '../../accounts/accounts.js';
 import { fastifyPlugin } from '../../accounts/mounts/fastify.js';
@@ -10,46 +10,52 @@ import { nodeHandler } from '../../accounts/mounts/node.js';
 import { mountOnUws } from '../../accounts/mounts/uws.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
 import { PASSWORD } from '../support/accounts/visitor.js';
-import { freePort } from '../support/ports.js';
 
-/** A server of one framework with the library on it; resolves to what closes it. */
-type Mounting = (accounts: Accounts, port: number) => Promise<() => unknown>;
+/** A server of one framework with the library on it; resolves to its port and what closes it. */
+type Mounting = (accounts: Accounts) => Promise<{ port: number; close: () => unknown }>;
 
-const listening = (server: Server, port: number): Promise<() => unknown> =>
-  new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(() => server.closeAllConnections() ?? server.close())));
+const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
+const listening = async (server: Server): ReturnType<Mounting> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: portOf(server), close: () => server.closeAllConnections() ?? server.close() };
+};
 
 const MOUNTS: Record<string, Mounting> = {
-  'node:http': (accounts, port) => listening(createServer(nodeHandler(accounts)), port),
-  'Express before its parser': async (accounts, port) => {
+  'node:http': (accounts) => listening(createServer(nodeHandler(accounts))),
+  'Express before its parser': async (accounts) => {
     const { default: express } = await import('express');
-    return listening(createServer(express().use(nodeHandler(accounts)).use(express.json())), port);
+    return listening(createServer(express().use(nodeHandler(accounts)).use(express.json())));
   },
-  'Express after its parser': async (accounts, port) => {
+  'Express after its parser': async (accounts) => {
     const { default: express } = await import('express');
-    return listening(createServer(express().use(express.json()).use(nodeHandler(accounts))), port);
+    return listening(createServer(express().use(express.json()).use(nodeHandler(accounts))));
   },
-  Fastify: async (accounts, port) => {
+  Fastify: async (accounts) => {
     const { fastify } = await import('fastify');
     const app = fastify();
     app.register(fastifyPlugin(accounts) as never);
     app.post('/own', (request) => ({ got: request.body }));
-    await app.listen({ port, host: '127.0.0.1' });
-    return () => app.close();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    return { port: portOf(app.server), close: () => app.close() };
   },
-  Hono: async (accounts, port) => {
+  Hono: async (accounts) => {
     const [{ Hono }, { serve }] = await Promise.all([import('hono'), import('@hono/node-server')]);
     const app = new Hono();
     app.use(honoMiddleware(accounts) as never);
     return new Promise((resolve) => {
-      const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, () => resolve(() => server.close()));
+      const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+        resolve({ port, close: () => server.close() }),
+      );
     });
   },
-  'uWebSockets.js': async (accounts, port) => {
+  'uWebSockets.js': async (accounts) => {
     const uws = createRequire(import.meta.url)(`@uwsjs/linux-x64-${process.versions.node.split('.')[0]}`);
     const app = uws.App();
     mountOnUws(app, accounts);
-    await new Promise<void>((resolve) => app.listen('127.0.0.1', port, () => resolve()));
-    return () => app.close();
+    const port = await new Promise<number>((resolve) =>
+      app.listen('127.0.0.1', 0, (socket: unknown) => resolve(uws.us_socket_local_port(socket))),
+    );
+    return { port, close: () => app.close() };
   },
 };
 
@@ -57,12 +63,12 @@ for (const [name, mount] of Object.entries(MOUNTS))
   describe(`accounts on ${name}`, () => {
     let accounts: Accounts;
     let close: () => unknown;
+    let port: number;
     let base: string;
     before(async () => {
-      const port = await freePort();
-      base = `http://127.0.0.1:${port}`;
       accounts = await createAccounts(optionsFor(await DATABASE_SERVERS[0]!.open()));
-      close = await mount(accounts, port);
+      ({ port, close } = await mount(accounts));
+      base = `http://127.0.0.1:${port}`;
     });
     after(async () => {
       await close?.();
@@ -121,7 +127,6 @@ for (const [name, mount] of Object.entries(MOUNTS))
     });
 
     it('answers methods, bytes and addresses that no browser would send, and goes on', async () => {
-      const { port } = new URL(base);
       const heads = [
         'TRACE /api/auth/ok HTTP/1.1',
         'PURGE /api/auth/ok HTTP/1.1',
@@ -133,11 +138,12 @@ for (const [name, mount] of Object.entries(MOUNTS))
       for (const head of heads) {
         const answer = await new Promise<string>((resolve, reject) => {
           let text = '';
-          const socket = connect(Number(port), '127.0.0.1', () =>
+          const socket = connect(port, '127.0.0.1', () =>
             socket.write(Buffer.from(`${head}\r\nHost: localhost\r\nConnection: close\r\n\r\n`, 'latin1')),
           );
           socket.setTimeout(60_000, () => socket.destroy(new Error(`no answer to ${head}`)));
-          socket.on('data', (chunk) => (text += chunk)).on('error', reject);
+          // A server may reset the connection behind its answer.
+          socket.on('data', (chunk) => (text += chunk)).on('error', (error) => (text === '' ? reject(error) : resolve(text)));
           socket.on('data', () => socket.end());
           socket.on('close', () => resolve(text));
         });
@@ -149,11 +155,11 @@ for (const [name, mount] of Object.entries(MOUNTS))
     });
 
     it('goes on after a client that vanishes', async () => {
-      const socket = connect(Number(new URL(base).port), '127.0.0.1');
-      socket.write(
-        'POST /api/auth/sign-in/email HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"email":',
-      );
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const socket = connect(port, '127.0.0.1');
+      const head = 'POST /api/auth/sign-in/email HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n';
+      await new Promise((resolve) => socket.write(`${head}{"email":`, resolve));
+      // The server reads it before what is asked next.
+      assert.equal((await fetch(`${base}/api/auth/ok`)).status, 200);
       socket.destroy();
       assert.equal((await fetch(`${base}/api/auth/ok`)).status, 200);
     });

@@ -16,6 +16,8 @@ import { visitorOf } from '../support/accounts/faults/world.js';
 import { member, Visitor } from '../support/accounts/visitor.js';
 
 const HOUR_MS = 3600 * 1000;
+/** For how long another process holds the database. */
+const LOCKED_MS = 600;
 /** What needs no database: constant texts, and how the caller is looked at before anything else. */
 const WITHOUT = new Set(['GET /api/module/config', 'GET /api/module/device/script.js', 'GET /admin/script.js', 'POST /api/module/webhook']);
 
@@ -46,18 +48,23 @@ describe('accounts whose database', () => {
     const { world } = made();
     const state = await signedIn(world, 'user9002');
     const other = createClient({ url: `file:${world.accounts.settings.database.url}` });
-    const lock = await other.transaction('write');
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
     const visitor = visitorOf(world.accounts, state);
-    const tracked = Array.from({ length: 10 }, () => visitor.post('/api/module/usage/track', { meterId: 'calls' }));
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    await lock.rollback();
+    let stoodMs = Number.POSITIVE_INFINITY;
+    // Other processes may keep this one from a core for a while, hardly each time.
+    for (let tries = 1; tries <= 5 && stoodMs >= LOCKED_MS / 2; tries += 1) {
+      const lock = await other.transaction('write');
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
+      const tracked = Array.from({ length: 10 }, () => visitor.post('/api/module/usage/track', { meterId: 'calls' }));
+      await new Promise((resolve) => setTimeout(resolve, LOCKED_MS));
+      await lock.rollback();
+      assert.deepEqual([...new Set((await Promise.all(tracked)).map(({ status }) => status))], [200]);
+      delay.disable();
+      stoodMs = delay.max / 1e6;
+      assert.equal((await visitor.get('/api/module/usage/calls')).body.used, 10 * tries);
+    }
     other.close();
-    assert.deepEqual([...new Set((await Promise.all(tracked)).map(({ status }) => status))], [200]);
-    delay.disable();
-    assert.equal((await visitor.get('/api/module/usage/calls')).body.used, 10);
-    assert.ok(delay.max / 1e6 < 300, `the event loop stood for ${delay.max / 1e6} ms of 600`);
+    assert.ok(stoodMs < LOCKED_MS / 2, `the event loop stood for ${stoodMs} ms of ${LOCKED_MS}`);
   });
 
   it('never answers have their statements given up after ten seconds, and keep the connection until they end', async (context) => {
@@ -137,6 +144,8 @@ function tmpfsMissing(): false | string {
 
 describe('accounts whose clock is set', () => {
   let accounts: Accounts;
+  /** It is noon when the tests begin, so that an hour more or less is the same day. */
+  const noonMs = new Date().setUTCHours(12, 0, 0, 0) - Date.now();
   let offset = 0;
   before(async () => {
     accounts = await createAccounts(
@@ -147,7 +156,7 @@ describe('accounts whose clock is set', () => {
           meters: { calls: { reset_period: 'day', limits: { free: 5 } } },
         },
         environment: { PAYMENT_SECRET_KEY: 'sk_test' },
-        now: () => Date.now() + offset,
+        now: () => Date.now() + noonMs + offset,
       }),
     );
   });
@@ -172,7 +181,7 @@ describe('accounts whose clock is set', () => {
       for (let use = 0; use < 6; use++) await ann.post('/api/module/usage/track', { meterId: 'calls' });
       offset = jump;
       assert.equal((await ann.get('/api/module/subscription/status')).status, 200);
-      const isSameDay = new Date(Date.now() + jump).getUTCDate() === new Date().getUTCDate();
+      const isSameDay = Math.abs(jump) === HOUR_MS;
       assert.equal((await ann.post('/api/module/usage/track', { meterId: 'calls' })).status, isSameDay ? 429 : 200);
       assert.equal((await waiting.poll()).body.error, jump > 0 ? 'expired_token' : 'authorization_pending');
       const fresh = await device(ann);

@@ -1,30 +1,29 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type Accounts, createAccounts } from '../../accounts/accounts.js';
 import { nodeHandler } from '../../accounts/mounts/node.js';
 import { DATABASE_SERVERS, optionsFor } from '../support/accounts/database-servers.js';
+import { LateServer } from '../support/accounts/late-server.js';
 import { PASSWORD, Visitor } from '../support/accounts/visitor.js';
-import { Browser, CHROMIUM } from '../support/browser.js';
-import { freePort } from '../support/ports.js';
+import { Browser, CHROMIUM, clicked, focused } from '../support/browser.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 
 describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromium is installed' }, () => {
   let accounts: Accounts;
-  let server: Server;
+  let server: LateServer;
   let browser: Browser;
   let base: string;
   before(async () => {
-    const port = await freePort();
-    base = `http://localhost:${port}`;
+    server = await LateServer.start();
+    base = server.url;
     accounts = await createAccounts(
       optionsFor(await DATABASE_SERVERS[0]!.open(), {
         config: { seed: { admin: ADMIN }, plans: [{ name: 'free' }, { name: 'pro', price: 20 }], meters: { calls: { label: 'Calls' } } },
         environment: { AUTH_URL: base },
       }),
     );
-    server = createServer(nodeHandler(accounts)).listen(port, '127.0.0.1');
+    server.serve(nodeHandler(accounts));
     const visitor = new Visitor(accounts);
     visitor.headers = {};
     for (const name of ['ann', 'bob']) await visitor.signUp(`${name}@example.com`);
@@ -37,7 +36,6 @@ describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromi
   });
   after(async () => {
     await browser?.close();
-    server?.closeAllConnections();
     server?.close();
     await accounts?.close();
   });
@@ -57,13 +55,9 @@ describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromi
     await browser.fill('#search', 'ann@');
     await browser.press('Enter');
     await browser.until(`document.querySelectorAll('#panel-users tbody tr').length === 1`);
-    const choose = (label: string, value: string): Promise<void> =>
-      browser.value(
-        `(() => { const field = document.querySelector('[aria-label="${label}"]'); field.value = '${value}'; field.dispatchEvent(new Event('change')); })()`,
-      );
-    await choose('Plan of ann@example.com', 'pro');
+    await browser.choose('[aria-label="Plan of ann@example.com"]', 'pro');
     await browser.until(`document.getElementById('status').textContent === 'ann@example.com has the plan pro.'`);
-    await browser.value(`document.querySelector('[aria-label="Ban ann@example.com"]').click()`);
+    await browser.until(clicked(`document.querySelector('[aria-label="Ban ann@example.com"]')`));
     await browser.until(`document.querySelector('[aria-label="Unban ann@example.com"]')`);
     assert.equal((await new Visitor(accounts).signIn('ann@example.com')).status, 403);
     const [user] = (await accounts.directory.users({ search: 'ann@' })).users;
@@ -71,7 +65,7 @@ describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromi
   });
 
   it('work by the keyboard, and tell a screen reader what everything is', async () => {
-    await browser.value(`document.getElementById('tab-users').focus()`);
+    await browser.until(focused(`document.getElementById('tab-users')`));
     await browser.press('ArrowRight');
     assert.equal(await browser.value('document.activeElement.id'), 'tab-subscriptions');
     await browser.until(`!document.getElementById('panel-subscriptions').hidden && document.querySelector('#panel-subscriptions table')`);
@@ -86,7 +80,7 @@ describe('pages of accounts in a browser', { skip: CHROMIUM ? false : 'no Chromi
   it('let a device in, for one who is signed in', async () => {
     const { body } = await new Visitor(accounts).post('/api/module/device/authorize', {}, { origin: '' });
     await browser.open(body.verificationUrlComplete);
-    await browser.value(`document.querySelector('button[value=approve]').click()`);
+    await browser.until(clicked(`document.querySelector('button[value=approve]')`));
     await browser.until(`document.getElementById('status').textContent.startsWith('The device is signed in')`);
     if (process.env.PICTURES) await browser.picture(`${process.env.PICTURES}/device.png`);
     const tokens = await new Visitor(accounts).post('/api/module/device/token', { deviceCode: body.deviceCode }, { origin: '' });

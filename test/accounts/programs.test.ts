@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,9 +12,9 @@ import { COMMANDS } from '../../accounts/commands/commands.js';
 import { expressGuard } from '../../accounts/mounts/guards.js';
 import { nodeHandler } from '../../accounts/mounts/node.js';
 import { optionsFor } from '../support/accounts/database-servers.js';
+import { LateServer } from '../support/accounts/late-server.js';
 import { StripeStandIn } from '../support/accounts/stripe-stand-in.js';
 import { Visitor } from '../support/accounts/visitor.js';
-import { freePort } from '../support/ports.js';
 
 const SECRET = 'k4Jw9rQ2xVb7LmZ1tYp8sNc5dFg3hRe6';
 const folder = mkdtempSync(join(tmpdir(), 'quern-accounts-programs-'));
@@ -23,7 +22,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a command-line program with accounts', () => {
   let accounts: Accounts;
-  let server: Server;
+  let server: LateServer;
   let url: string;
   let ann: Visitor;
   const file = join(folder, 'client', 'credentials.json');
@@ -32,8 +31,8 @@ describe('a command-line program with accounts', () => {
     new AccountsClient({ app: 'demo-cli', url, file, show: (...what) => (shown = what), sleep: async () => void (await confirm()) });
   let confirm: () => Promise<unknown> = async () => {};
   before(async () => {
-    const port = await freePort();
-    url = `http://localhost:${port}`;
+    server = await LateServer.start();
+    url = server.url;
     accounts = await createAccounts(
       optionsFor(
         { name: 'sqlite', fields: { adapter: 'sqlite', url: join(folder, 'a.db') } },
@@ -56,18 +55,17 @@ describe('a command-line program with accounts', () => {
       '/admins': { role: 'admin' },
       '/read': { scope: 'read' },
     }).map(([path, wanted]) => [path, expressGuard(accounts, wanted)] as const);
-    server = createServer((request, response) => {
+    server.serve((request, response) => {
       const guard = guards.find(([path]) => path === request.url)?.[1];
       if (guard) guard(request, response, (error) => response.writeHead(error ? 500 : 200).end());
       else handle(request, response);
-    }).listen(port, '127.0.0.1');
+    });
     ann = new Visitor(accounts);
     ann.headers = { origin: url };
     await ann.signUp('ann@example.com');
     await ann.signIn('ann@example.com');
   });
   after(async () => {
-    server?.closeAllConnections();
     server?.close();
     await accounts?.close();
   });
@@ -296,17 +294,17 @@ quern: { namespaces: { library: { role: [user], wrote: [editor] } } }
 
   it('sends an event to a running server', async () => {
     const environment = { PAYMENT_SECRET_KEY: 'sk_test_of_a_test', PAYMENT_WEBHOOK_SECRET: 'whsec_of_a_test' };
-    const port = await freePort();
-    const url = `http://localhost:${port}`;
-    assert.match((await run(['webhook', 'test', '--url', url], environment)).out, /cannot be reached/);
+    // Nobody listens there.
+    assert.match((await run(['webhook', 'test', '--url', 'http://127.0.0.1:1'], environment)).out, /cannot be reached/);
+    const server = await LateServer.start();
+    const { url } = server;
     const accounts = await createAccounts({ config, environment: { AUTH_SECRET: SECRET, AUTH_URL: url, ...environment }, print: () => {} });
-    const server = createServer(nodeHandler(accounts)).listen(port, '127.0.0.1');
+    server.serve(nodeHandler(accounts));
     try {
       assert.equal((await run(['webhook', 'test', '--url', url], environment)).code, 0);
       const wrong = await run(['webhook', 'test', '--url', url], { ...environment, PAYMENT_WEBHOOK_SECRET: 'whsec_other' });
       assert.match(wrong.out, /answered 400/);
     } finally {
-      server.closeAllConnections();
       server.close();
       await accounts.close();
     }

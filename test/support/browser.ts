@@ -10,6 +10,12 @@ export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 /** How long a page may take to become what a test waits for, in milliseconds; a busy machine loads a model in it. */
 const PATIENCE_MS = 90_000;
 
+/** For `until`: clicks the element of an expression, once it is there and can be clicked. */
+export const clicked = (element: string): string => `((one) => one && !one.disabled && (one.click(), true))(${element})`;
+
+/** For `until`: gives the element of an expression the focus, once it is there and takes it. */
+export const focused = (element: string): string => `((one) => one && (one.focus(), one.getRootNode().activeElement === one))(${element})`;
+
 interface Reply {
   readonly id?: number;
   readonly method?: string;
@@ -27,7 +33,7 @@ export class Browser {
   readonly complaints: string[] = [];
   readonly #child: ChildProcess;
   readonly #profile: string;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #waiting = new Map<number, (reply: Pick<Reply, 'result' | 'error'>) => void>();
   #session: string | undefined;
   #last = 0;
 
@@ -39,6 +45,9 @@ export class Browser {
       const messages = (rest + text).split('\0');
       rest = messages.pop()!;
       for (const message of messages) this.#take(JSON.parse(message) as Reply);
+    });
+    child.once('exit', () => {
+      for (const answer of this.#waiting.values()) answer({ error: { message: 'the browser has ended' } });
     });
   }
 
@@ -65,8 +74,7 @@ export class Browser {
       detached: true,
     });
     const browser = new Browser(child, profile);
-    const { targetInfos } = (await browser.#send('Target.getTargets')) as { targetInfos: { targetId: string; type: string }[] };
-    const { targetId } = targetInfos.find(({ type }) => type === 'page')!;
+    const targetId = await browser.#firstPage();
     browser.#session = ((await browser.#send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string }).sessionId;
     for (const domain of ['Page', 'Runtime', 'Log']) await browser.#send(`${domain}.enable`);
     // The page tells of what gets the focus only while its window has it; no other window takes that away.
@@ -74,10 +82,13 @@ export class Browser {
     return browser;
   }
 
-  /** Loads an address. */
+  /** Loads an address; what the expressions of later calls see is its page. */
   async open(url: string): Promise<void> {
-    await this.#send('Page.navigate', { url });
-    await this.until(`document.readyState === 'complete' && location.href !== 'about:blank'`);
+    await this.value('(window.isLeft = true, 0)');
+    const { loaderId, errorText } = await this.#send('Page.navigate', { url });
+    if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
+    // Another place of the open page is no new page.
+    await this.until(`${loaderId === undefined ? '' : '!window.isLeft && '}document.readyState === 'complete'`);
   }
 
   /** The value of an expression in the page; promises are awaited. */
@@ -125,16 +136,32 @@ export class Browser {
       .map((one) => [one, (one.getAttribute('aria-label') ?? one.innerText ?? '').trim()])
       .filter(([, text]) => text.startsWith(${JSON.stringify(name)}))
       .sort(([, a], [, b]) => a.length - b.length)[0]?.[0]`;
-    await this.until(found);
-    // Where a link leads to another place of the page, the page hears of that a moment after the address is another one.
-    await this.value(`(async (one) => {
+    // Found and clicked in one step: the page may draw itself anew between two.
+    await this.until(`((one) => {
+      if (!one) return false;
       const [from, link] = [location.hash, one.closest('a[href^="#"]')];
-      const told = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+      // Where a link leads to another place of the page, the page hears of that a moment after the address is another one.
+      const told = new Promise((resolve) => addEventListener('hashchange', () => resolve(0), { once: true }));
       let isFollowed = false;
-      addEventListener('click', (event) => (isFollowed = !event.defaultPrevented && link?.hash !== from), { once: true });
+      const hear = (event) => (isFollowed = link !== null && !event.defaultPrevented && link.hash !== from);
+      addEventListener('click', hear);
       one.click();
-      if (link && isFollowed) await told;
+      removeEventListener('click', hear);
+      window.arrival = isFollowed ? told : undefined;
+      return true;
     })(${found})`);
+    await this.value('window.arrival');
+  }
+
+  /** Chooses the option of this value in a select, once it is there; `at` says which, where several match. */
+  async choose(selector: string, value: string, at = 0): Promise<void> {
+    const [select, wanted] = [JSON.stringify(selector), JSON.stringify(value)];
+    await this.until(`((one) => {
+      if (!one?.checkVisibility() || one.disabled || ![...one.options].some((option) => option.value === ${wanted})) return false;
+      one.value = ${wanted};
+      for (const name of ['input', 'change']) one.dispatchEvent(new Event(name, { bubbles: true }));
+      return true;
+    })(document.querySelectorAll(${select})[${at}])`);
   }
 
   /** Empties the field of a selector, which is in sight, and writes text into it, as a person does. The field has the focus then. */
@@ -156,9 +183,12 @@ export class Browser {
   /** Gives a file field the files at some paths, as its dialog does. */
   async attach(selector: string, ...paths: string[]): Promise<void> {
     const field = `document.querySelector(${JSON.stringify(selector)})`;
-    await this.until(field);
-    const { result } = (await this.#send('Runtime.evaluate', { expression: field })) as { result: { objectId: string } };
-    await this.#send('DOM.setFileInputFiles', { objectId: result.objectId, files: paths });
+    for (;;) {
+      await this.until(field);
+      const { result } = (await this.#send('Runtime.evaluate', { expression: field })) as { result: { objectId?: string } };
+      if (result.objectId === undefined) continue;
+      return void (await this.#send('DOM.setFileInputFiles', { objectId: result.objectId, files: paths }));
+    }
   }
 
   /** Makes the window as large as this, in pixels; up to 500 wide it is a phone's, with touch. */
@@ -190,11 +220,23 @@ export class Browser {
   }
 
   async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    // Its helpers go on writing into the profile for a moment otherwise.
-    process.kill(-this.#child.pid!, 'SIGKILL');
-    await ended;
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+      // Its helpers go on writing into the profile for a moment otherwise.
+      process.kill(-this.#child.pid!, 'SIGKILL');
+      await ended;
+    }
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  }
+
+  /** The id of the page that a browser begins with, which comes a moment after the browser. */
+  async #firstPage(): Promise<string> {
+    for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      const { targetInfos } = (await this.#send('Target.getTargets')) as { targetInfos: { targetId: string; type: string }[] };
+      const page = targetInfos.find(({ type }) => type === 'page');
+      if (page) return page.targetId;
+      if (Date.now() > deadline) throw new Error('the browser shows no page');
+    }
   }
 
   #send(method: string, params: object = {}): Promise<Record<string, unknown>> {
@@ -209,7 +251,10 @@ export class Browser {
   }
 
   #take(reply: Reply): void {
-    if (reply.id !== undefined) this.#waiting.get(reply.id)?.(reply);
+    if (reply.id !== undefined) {
+      this.#waiting.get(reply.id)?.(reply);
+      this.#waiting.delete(reply.id);
+    }
     if (reply.method === 'Runtime.exceptionThrown')
       this.complaints.push(reply.params?.exceptionDetails?.exception?.description ?? reply.params?.exceptionDetails?.text ?? 'exception');
     if (reply.method === 'Log.entryAdded' && reply.params?.entry?.level === 'error')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { clicked } from '../../support/browser.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
@@ -19,7 +20,7 @@ describe('the API view of the web interface', { skip: NO_BROWSER }, () => {
   });
 
   it('sends a request, shows the answer and the same as a command', async () => {
-    await stage.browser.value(`document.querySelector('#health > summary').click()`);
+    await stage.browser.until(clicked(`document.querySelector('#health > summary')`));
     await stage.browser.click('Send', '#health');
     await stage.browser.until(`${answer}?.includes('"status": "healthy"')`);
     assert.match(

@@ -3,12 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { focused } from '../../support/browser.js';
 import { emptyDataDir, startDaemon } from '../../support/daemon.js';
 import { docx, pdf, wordParagraph } from '../../support/documents.js';
 import { ScriptedOpenAI } from '../../support/scripted-openai.js';
 import { EDITOR_BYTES, ENTRY_BYTES, loadedAssets, sumOf, VIEW_BYTES, VIEWS } from '../../support/web/assets.js';
 import { chatHost } from '../../support/web/chat-host.js';
-import { answering, NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { answering, LET_GO, NO_BROWSER, toasted, WebStage } from '../../support/web/stage.js';
 
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 const FIELD = 'textarea[aria-label=Message]';
@@ -21,7 +22,9 @@ const told = (text: string, within = '#app'): string =>
   `document.querySelector(${JSON.stringify(`${within} > [role=status]`)})?.textContent.includes(${JSON.stringify(text)})`;
 const VALUE = `document.querySelector(${JSON.stringify(FIELD)})?.value`;
 const REFUSED = `Promise.resolve(new Response('{"detail":"The disk is full."}', { status: 507 }))`;
-const CHOOSE_OTHER = `(document.querySelector('select[aria-label=Model]').value = 'other', document.querySelector('select[aria-label=Model]').dispatchEvent(new Event('change', { bubbles: true })), 0)`;
+const MODEL = 'select[aria-label=Model]';
+/** The focus is in the field of the message. */
+const IN_FIELD = `document.activeElement === document.querySelector(${JSON.stringify(FIELD)})`;
 const GREETING = 'Hello, who are you?';
 
 describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
@@ -36,7 +39,7 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
     await browser.fill(FIELD, GREETING);
     // This Enter ends a word of an input method.
     await browser.value(
-      `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))`,
+      `document.querySelector(${JSON.stringify(FIELD)}).dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))`,
     );
     assert.deepEqual([await browser.value(VALUE), await browser.value('location.hash')], [GREETING, '#/chat']);
     await browser.press('Enter');
@@ -160,7 +163,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
   it('edits a question, answers again, and goes from branch to branch', async () => {
     const { browser } = stage;
     await begin('One two three');
-    await browser.until(answered('had 3 words'));
+    await browser.until(`${answered('had 3 words')} && ${IN_FIELD}`);
     await browser.press('ArrowUp');
     await browser.until(`document.activeElement.getAttribute('aria-label') === 'Your question in other words'`);
     await browser.fill('textarea[aria-label="Your question in other words"]', 'One two');
@@ -168,8 +171,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.click('New conversation');
     await browser.until(`!${shows('had 3 words')}`);
     await browser.value(`(location.hash = ${JSON.stringify(here)}, 0)`);
-    await browser.until(answered('had 3 words'));
-    await browser.until(`document.activeElement.getAttribute('aria-label') === 'Message'`);
+    await browser.until(`${answered('had 3 words')} && ${IN_FIELD}`);
     await browser.press('ArrowUp');
     await browser.until(`document.querySelector('textarea[aria-label="Your question in other words"]')?.value === 'One two'`);
     await browser.click('Ask again');
@@ -181,17 +183,17 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(answered('had 3 words'));
     await browser.click('More');
     await browser.click('Branch into a new conversation', ':popover-open');
-    await browser.until(`${shows('conversation of its own')} || document.body.innerText.includes('conversation of its own')`);
+    await browser.until(toasted('conversation of its own'));
   });
 
   it('stops, goes on, and says what a broken answer was', async () => {
     const { browser } = stage;
     await begin('Say it slowly');
     await browser.until(shows('and goes on'));
-    await browser.value(`document.querySelector('input[type=search]').focus()`);
+    await browser.until(focused(`document.querySelector('input[type=search]')`));
     await browser.press('Escape');
     assert.equal(await browser.value(`document.querySelector('[role=log]').getAttribute('aria-busy')`), 'true');
-    await browser.value(`document.querySelector(${JSON.stringify(FIELD)}).focus()`);
+    await browser.until(focused(`document.querySelector(${JSON.stringify(FIELD)})`));
     await browser.press('Escape');
     await browser.until(answered('You stopped this answer'));
     assert.ok(await browser.value(`${LAST}.innerText.includes('It begins and goes on')`));
@@ -265,7 +267,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await stage.inspect('chat-settings');
     // What fails behind an open dialog is heard in it, and can be put away there.
     await browser.value(answering('/conversations/', REFUSED));
-    await browser.value(CHOOSE_OTHER);
+    await browser.choose(MODEL, 'other');
     await browser.until(told('The disk is full.', 'dialog[open]'));
     await browser.until(`(() => {
       const { x, y } = document.querySelector('dialog[open] .toast button')?.getBoundingClientRect() ?? {};
@@ -275,8 +277,18 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.value(`(window.fetch = ownFetch, 0)`);
     await browser.click('Keep', 'dialog[open]');
     await browser.until(`!document.querySelector('dialog[open]')`);
-    await browser.value(CHOOSE_OTHER);
+    // A question that is asked before the choice of a model has reached the daemon waits for it.
+    await browser.value(
+      answering(
+        '/conversations/',
+        `options?.method === 'PATCH' ? new Promise((go) => (window.letGo = go)).then(() => ownFetch(url, options)) : undefined`,
+      ),
+    );
+    await browser.choose(MODEL, 'other');
+    await browser.until('window.letGo');
     await ask('And the harbour');
+    await browser.until(shows('And the harbour'));
+    await browser.value(LET_GO);
     await browser.until(answered('had 3 words'));
     const { model, messages, temperature } = host.seen.at(-1)!.body as {
       model: string;
@@ -302,7 +314,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     const saved = await fetch(`${stage.daemon.core}/v1/projects/default/desk/conversations/${conversations[0]!.id}/export?format=json`);
     writeFileSync(join(dataDir, 'saved.json'), (await saved.text()).replaceAll('harbour', 'pier'));
     await browser.attach('.top input[type=file]', join(dataDir, 'saved.json'));
-    await browser.until(`document.body.innerText.includes('1 conversation was imported')`);
+    await browser.until(toasted('1 conversation was imported'));
     await browser.fill('input[type=search]', 'harbour');
     await browser.until(`document.querySelectorAll('.list > li').length === 1`);
     await stage.inspect('chat-search');
@@ -332,6 +344,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     assert.equal(await browser.value(`document.querySelectorAll('.composer li').length`), 1);
     assert.equal(await count(), before);
     await browser.value(`(window.fetch = ownFetch, 0)`);
+    await browser.until(focused(`document.querySelector(${JSON.stringify(FIELD)})`));
     await browser.press('Enter');
     await browser.until(`${answered('words.')} && location.hash.startsWith('#/chat/') && ${VALUE} === ''`);
     assert.match(JSON.stringify(host.seen.at(-1)!.body), /north-west/);
@@ -359,7 +372,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     writeFileSync(scan, pdf(['0 0 10 10 re f']));
     await browser.click('New conversation');
     await browser.attach('.composer input[type=file]', scan);
-    await browser.until(`document.body.innerText.includes('scan.pdf holds no text')`);
+    await browser.until(toasted('scan.pdf holds no text'));
     await browser.attach('.composer input[type=file]', letter);
     await browser.until(`document.querySelector('.composer li')?.innerText.includes('26 characters')`);
     stage.forgive(422);
@@ -491,7 +504,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     stage.daemon = await startDaemon({ dataDir, port });
     await browser.until(`!${shows('does not answer')} && ${shows('was cut off')}`);
     assert.equal(await browser.value(`document.querySelector(${JSON.stringify(FIELD)}).value`), 'Typed meanwhile');
-    stage.forgive(0);
+    stage.forgive('net::ERR_CONNECTION_REFUSED');
     browser.complaints.length = 0;
   });
 
@@ -526,9 +539,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(shows('and goes on'));
     await browser.reload();
     await browser.until(`${shows('was cut off')} && ${VALUE} === ''`);
-    await browser.value(
-      `(document.querySelector('nav select').value = 'quickstart', document.querySelector('nav select').dispatchEvent(new Event('change', { bubbles: true })), 0)`,
-    );
+    await browser.choose('nav select', 'quickstart');
     await browser.until(`location.hash === '#/chat' && ${shows('quern-tiny')}`);
   });
 });

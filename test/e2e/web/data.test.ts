@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { focused } from '../../support/browser.js';
 import { emptyDataDir } from '../../support/daemon.js';
 import { pdf } from '../../support/documents.js';
-import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { NO_BROWSER, toasted, WebStage } from '../../support/web/stage.js';
 
 const has = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
 const DIALOG = 'dialog[open]';
@@ -80,7 +81,7 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     // Nobody is there to say that the page may be left.
     await browser.value(`(BeforeUnloadEvent.prototype.preventDefault = () => undefined, 0)`);
     await browser.reload();
-    await browser.until(`document.body.innerText.includes('1 file of an upload that was broken off is read now')`);
+    await browser.until(toasted('1 file of an upload that was broken off is read now'));
     await slowly(-1);
     await browser.fill('[type=search]', 'hinge.md');
     await browser.until(`[...document.querySelectorAll('tr')].some(({ innerText }) => /hinge\\.md\\s+1 passage/.test(innerText))`);
@@ -101,7 +102,7 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     await network(false);
     await browser.until(has('1 here already'));
     // The console names the connection that was cut.
-    browser.complaints.splice(0);
+    stage.forgive('net::ERR_INTERNET_DISCONNECTED');
     await browser.click('Delete this dataset');
     await browser.click('Delete its files for good', DIALOG);
     await browser.click('Keep it', DIALOG);
@@ -125,7 +126,7 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     await browser.until(`[...document.querySelectorAll('tr')].some(({ innerText }) => /pages\\.pdf\\s+2 passages/.test(innerText))`);
     await browser.click('pages.pdf', 'table');
     await browser.until(`document.querySelector('img[alt="Page 1"]')?.naturalWidth > 100`);
-    await browser.value(`document.querySelector('[aria-label=Passages] button').focus()`);
+    await browser.until(focused(`document.querySelector('[aria-label=Passages] button')`));
     await browser.press('ArrowDown');
     await browser.until(`document.querySelector('img[alt="Page 2"]')?.naturalWidth > 100`);
     await stage.inspect('data-file-page');
@@ -150,6 +151,6 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     await browser.click('Delete this dataset');
     await browser.click('Delete', `${DIALOG} footer`);
     await browser.until(has('No datasets yet'));
-    assert.deepEqual(browser.complaints, []);
+    assert.deepEqual(stage.complaints, []);
   });
 });

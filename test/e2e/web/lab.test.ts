@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { clicked } from '../../support/browser.js';
 import { webModule } from '../../support/web/module.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
@@ -42,7 +43,7 @@ describe('the retrieval lab', { skip: NO_BROWSER }, () => {
     assert.match(await browser.value<string>(`document.querySelector('.columns li').innerText`), /guarantee\.md/);
     await browser.click('Why this score', '.columns li');
     assert.match(await browser.value<string>(`document.querySelector('.columns dl').innerText`), /Words[\s\S]*BM25[\s\S]*Fusion/);
-    await browser.value(`document.querySelector('.columns li input[type=checkbox]').click()`);
+    await browser.until(clicked(`document.querySelector('.columns li input[type=checkbox]')`));
     await stage.inspect('lab-found');
     await browser.click('Add a filter');
     await browser.fill('[aria-label="Metadata 1"]', 'file_name');
@@ -66,7 +67,7 @@ describe('the retrieval lab', { skip: NO_BROWSER }, () => {
       [['How long is the guarantee of tyres?', 'main_database', 1]],
     );
     // Marks are of the question that was asked.
-    await browser.value(`document.querySelector('.columns li input[type=checkbox]').click()`);
+    await browser.until(clicked(`document.querySelector('.columns li input[type=checkbox]')`));
     await browser.until(has('1 passage is marked as right'));
     await browser.fill('[data-question]', 'How long do parcels take?');
     await browser.press('Enter');

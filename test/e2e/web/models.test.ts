@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { HubServer } from '../../support/hub-server.js';
-import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { NO_BROWSER, toasted, WebStage } from '../../support/web/stage.js';
 
 const REPOSITORY = 'org/small-GGUF';
 const MEBIBYTE = 1024 * 1024;
@@ -85,7 +85,7 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     await stage.browser.until(`!document.querySelector('dialog[open]')`);
     await stage.browser.click('Remove org/absent');
     await stage.browser.click('Remove', 'dialog[open] footer');
-    await stage.browser.until(`document.body.innerText.includes('org/absent is removed')`);
+    await stage.browser.until(toasted('org/absent is removed'));
     await stage.browser.until(`!document.querySelector('main table td.name')?.innerText.includes('org/absent')`);
     await stage.browser.until(`document.activeElement !== document.body`);
     assert.ok(!existsSync(join(cache, 'models--org--absent')));
@@ -105,6 +105,6 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     );
     await stage.browser.click('Unload quern-tiny');
     await shows('No model is in memory');
-    await stage.browser.until(`document.body.innerText.includes('quern-tiny is unloaded.')`);
+    await stage.browser.until(toasted('quern-tiny is unloaded.'));
   });
 });

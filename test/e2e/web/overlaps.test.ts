@@ -1,7 +1,8 @@
 // Answers that come late: what the reader did since, and asked since, stays.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answering, holding, LET_GO, NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { focused } from '../../support/browser.js';
+import { answering, holding, LET_GO, NO_BROWSER, toasted, WebStage } from '../../support/web/stage.js';
 
 const FIELD = 'textarea[aria-label=Message]';
 const DIALOG = 'dialog[open]';
@@ -84,7 +85,7 @@ describe('late answers in the web interface', { skip: NO_BROWSER }, () => {
     await browser.resize(1440, 900);
     await go('projects/default/desk');
     await browser.until(content);
-    await browser.value(`(${content}.focus(), 0)`);
+    await browser.until(focused(content));
     await browser.command('Input.insertText', { text: '# one\n' });
     await browser.click('Save ...');
     await browser.value(holding('/text', 'PUT'));
@@ -95,11 +96,11 @@ describe('late answers in the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(HELD);
     await browser.press('Escape');
     await browser.until(`!document.querySelector('${DIALOG}')`);
-    await browser.value(`(${content}.focus(), 0)`);
+    await browser.until(focused(content));
     await browser.command('Input.insertText', { text: '# two\n' });
     await browser.until(`${content}.innerText.includes('# two')`);
     await browser.value(LET_GO);
-    await browser.until(shows('Saved.').replace('main', 'body'));
+    await browser.until(toasted('Saved.'));
     assert.ok(await browser.value(`${content}.innerText.includes('# two')`), 'what was typed is gone');
     await browser.click('Save ...');
     await browser.until(

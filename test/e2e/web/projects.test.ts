@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { focused } from '../../support/browser.js';
 import { webModule } from '../../support/web/module.js';
 import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
@@ -39,22 +40,22 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.click('Runtime', 'section[aria-label=Form]');
     await browser.click('default', 'section[aria-label=Form] [aria-label=Models]');
     await browser.until(field('Model'));
-    await browser.value(`(${field('Model')}.focus(), ${field('Model')}.select())`);
+    await browser.until(`${focused(field('Model'))} && (document.activeElement.select(), true)`);
     await browser.command('Input.insertText', { text: 'another-model' });
     await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('model: another-model')`);
-    await browser.value(`(${field('Provider')}.focus(), 0)`);
+    await browser.until(focused(field('Provider')));
     // A field that is emptied stays while one is in it.
-    await browser.value(`(${field('Model')}.focus(), ${field('Model')}.select(), document.execCommand('delete'), 0)`);
+    await browser.until(`${focused(field('Model'))} && (document.activeElement.select(), document.execCommand('delete'), true)`);
     await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('model: ""')`);
     await browser.command('Input.insertText', { text: 'another-model' });
     await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('model: another-model')`);
     // What is no value stays in its field, and nothing is saved meanwhile.
-    await browser.value(`(${editor()}.querySelector('.cm-content').focus(), 0)`);
+    await browser.until(focused(`${editor()}.querySelector('.cm-content')`));
     await browser.command('Input.insertText', { text: 'events: {max_age_days: 9}\n' });
 
     await browser.click('Events', 'section[aria-label=Form]');
     await browser.until(field('Max age days'));
-    await browser.value(`(${field('Max age days')}.focus(), ${field('Max age days')}.select(), 0)`);
+    await browser.until(`${focused(field('Max age days'))} && (document.activeElement.select(), true)`);
     await browser.command('Input.insertText', { text: 'many' });
     await browser.until(has('Max age days: "many" is no number.'));
     assert.ok(await browser.value(`[...document.querySelectorAll('main button')].find((one) => one.innerText === 'Save ...').disabled`));
@@ -63,11 +64,11 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
     await browser.until(`${editor()}?.querySelector('.cm-content')`);
     await browser.click('Discard changes');
     await browser.until(`${editor()}.querySelector('.cm-content').innerText.includes('kept by hand') && !${has('is no number')}`);
-    await browser.value(`(${field('Model')}.focus(), ${field('Model')}.select(), 0)`);
+    await browser.until(`${focused(field('Model'))} && (document.activeElement.select(), true)`);
     await browser.command('Input.insertText', { text: 'another-model' });
-    await browser.value(`(${field('Provider')}.focus(), 0)`);
+    await browser.until(focused(field('Provider')));
 
-    await browser.value(`${editor()}.querySelector('.cm-content').focus()`);
+    await browser.until(focused(`${editor()}.querySelector('.cm-content')`));
     await browser.command('Input.insertText', { text: 'events: {content: loud}\n' });
     await browser.until(has('1 thing stands in the way of saving'));
     await browser.until(`${editor()}.querySelector('.cm-lint-marker-error')`);
@@ -98,7 +99,7 @@ describe('the projects view', { skip: NO_BROWSER }, () => {
 
   it('saves nothing over what somebody else changed, and shows both', async () => {
     const { browser } = stage;
-    await browser.value(`${editor()}.querySelector('.cm-content').focus()`);
+    await browser.until(focused(`${editor()}.querySelector('.cm-content')`));
     await browser.command('Input.insertText', { text: 'mine ' });
     appendFileSync(file(), '# theirs\n');
     // What was typed is there after a reload.

@@ -16,9 +16,7 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
   it('speaks a text with a chosen voice, plays it, and saves it', async () => {
     await stage.open('speech');
     await stage.browser.until(`document.querySelectorAll('main option').length > 20`);
-    await stage.browser.value(
-      `((one) => { one.value = 'flite rms'; one.dispatchEvent(new Event('change', { bubbles: true })); })([...document.querySelectorAll('main select')][1])`,
-    );
+    await stage.browser.choose('main select', 'flite rms', 1);
     await stage.browser.fill('main textarea', 'Hello there.');
     await stage.browser.click('Speak', 'main form');
     await shows('rms spoke it in');
@@ -29,9 +27,7 @@ describe('speech in the web interface', { skip: NO_BROWSER }, () => {
   });
 
   it('says in words why a voice speaks in the place of another', async () => {
-    await stage.browser.value(
-      `((one) => { one.value = 'kokoro af_heart'; one.dispatchEvent(new Event('change', { bubbles: true })); })([...document.querySelectorAll('main select')][1])`,
-    );
+    await stage.browser.choose('main select', 'kokoro af_heart', 1);
     await stage.browser.click('Speak', 'main form');
     await shows('kokoro is not here, so flite spoke in its place');
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { emptyDataDir } from '../../support/daemon.js';
 import { freePort } from '../../support/ports.js';
-import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { NO_BROWSER, toasted, WebStage } from '../../support/web/stage.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 const ANN = { name: 'Ann', email: 'ann@example.com', password: 'a long password 12' };
@@ -32,11 +32,11 @@ describe('the system view of the web interface', { skip: NO_BROWSER }, () => {
   it('shows a task while it runs, and cancels it', async () => {
     await post('datasets', { name: 'docs', database: 'main_database', data_processing_strategy: 'universal_processor' });
     const form = new FormData();
-    form.append('file', new Blob(['A line about nothing in particular, and more of it.\n'.repeat(150_000)]), 'long.txt');
+    form.append('file', new Blob(['A line about nothing in particular, and more of it.\n'.repeat(500_000)]), 'long.txt');
     assert.ok((await post('datasets/docs/data', form)).ok);
     await post('datasets/docs/actions', { action_type: 'process' });
     await stage.browser.click('Cancel the task dataset');
-    await stage.browser.until(`document.body.innerText.includes('Task cancelled')`);
+    await stage.browser.until(toasted('Task cancelled'));
     await shows('Nothing is under way.');
   });
 });

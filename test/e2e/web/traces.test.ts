@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+import { until } from '../../support/until.js';
+import { answering, LET_GO, NO_BROWSER, WebStage } from '../../support/web/stage.js';
 
 describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
   const stage = new WebStage();
@@ -19,16 +20,22 @@ describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
   it('says that nothing happened, then lists what did, and follows', async () => {
     await stage.open('traces');
     await shows('inference');
+    // What is stored before the stream of the daemon is there is shown as well.
+    await stage.browser.value(answering('/stream', `new Promise((go) => (window.letGo = go)).then(() => ownFetch(url, options))`));
     await stage.browser.click('Follow');
+    await stage.browser.until('window.letGo');
     await chat('What can you do?');
+    await until(async () => {
+      const list = await fetch(`${stage.daemon.core}/v1/projects/default/quickstart/event_logs`);
+      return ((await list.json()) as { total: number }).total === 2;
+    }, 'both chats are stored');
+    await stage.browser.value(LET_GO);
     await stage.browser.until(`document.querySelectorAll('main tbody tr').length === 2`);
     await stage.inspect('traces');
   });
 
   it('filters, and says so where nothing is left', async () => {
-    await stage.browser.value(
-      `(([select]) => { select.value = 'mcp_call'; select.dispatchEvent(new Event('change', { bubbles: true })); })([document.querySelectorAll('main select')[1]])`,
-    );
+    await stage.browser.choose('main select', 'mcp_call', 1);
     await shows('No event is like this');
     await stage.browser.click('Show all');
     await stage.browser.until(`document.querySelectorAll('main tbody tr').length === 2`);
@@ -64,10 +71,7 @@ describe('the traces of the web interface', { skip: NO_BROWSER }, () => {
     });
     assert.equal(fit.status, 200);
     await stage.open('traces');
-    await stage.browser.until(`document.querySelector('main select')`);
-    await stage.browser.value(
-      `((select) => { select.value = 'server'; select.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('main select'))`,
-    );
+    await stage.browser.choose('main select', 'server');
     await stage.browser.until(`document.querySelector('main tbody')?.innerText.includes('fit')`);
     await stage.browser.click('', 'main tbody .when');
     await shows('All of its data');

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after } from 'node:test';
@@ -8,6 +7,7 @@ import type { AccountsOptions } from '../../../accounts/accounts.js';
 import type { DatabaseSettings } from '../../../accounts/config/settings.js';
 import type { D1Binding } from '../../../accounts/database/dialects/d1.js';
 import { freePort } from '../ports.js';
+import { until } from '../until.js';
 
 /** A database that stands ready: how the module file names it, and what only code can hand over. */
 export interface ReadyDatabase {
@@ -62,28 +62,27 @@ function servant(name: string): { uid: number; gid: number } | undefined {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-async function started(command: string, args: readonly string[], port: number, owner?: { uid: number; gid: number }): Promise<void> {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, ...owner });
+/** Starts a server on a free port, and waits until it says that it is `ready`; resolves to the port. */
+async function started(
+  command: string,
+  argsFor: (port: number) => readonly string[],
+  ready: RegExp,
+  owner?: { uid: number; gid: number },
+): Promise<number> {
+  const port = await freePort();
+  const child = spawn(command, argsFor(port), { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...owner });
   let output = '';
-  child.stderr!.on('data', (chunk) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   ends.unshift(() => stopped(child));
-  const deadline = Date.now() + 30_000;
-  while (!(await answers(port))) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${command} did not start: ${output}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(() => ready.test(output) || hasEnded(child), `${command} is ready`);
+  if (hasEnded(child)) throw new Error(`${command} did not start: ${output}`);
+  return port;
 }
 
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => socket.destroy() && resolve(true));
-    socket.once('error', () => resolve(false));
-  });
-}
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return Promise.resolve();
+  if (hasEnded(child)) return Promise.resolve();
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
     // Some start processes of their own.
@@ -100,32 +99,20 @@ async function postgres(): Promise<ReadyDatabase> {
     const owner = servant('postgres');
     const data = folder(owner);
     execFileSync(join(POSTGRES!, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], { stdio: 'ignore', ...owner });
-    const port = await freePort();
-    await started(
+    return started(
       join(POSTGRES!, 'postgres'),
-      ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', data, '-c', 'fsync=off'],
-      port,
+      (port) => ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', data, '-c', 'fsync=off'],
+      /database system is ready to accept connections/,
       owner,
     );
-    return port;
   })();
   const port = await postgresPort;
   const name = newName();
   const { default: pg } = await import('pg');
-  const deadline = Date.now() + 20_000;
-  while (true) {
-    const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
-    try {
-      await client.connect();
-      await client.query(`create database ${name}`);
-      await client.end();
-      break;
-    } catch (error) {
-      // It listens before it has recovered.
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
   return { name: 'pg', fields: { adapter: 'pg', url: `postgres://postgres@127.0.0.1:${port}/${name}` } };
 }
 
@@ -147,8 +134,7 @@ async function mariadb(): Promise<ReadyDatabase> {
         stdio: 'ignore',
       },
     );
-    const port = await freePort();
-    const args = [
+    const argsFor = (port: number): string[] => [
       '--no-defaults',
       `--datadir=${data}`,
       `--port=${port}`,
@@ -156,8 +142,7 @@ async function mariadb(): Promise<ReadyDatabase> {
       `--socket=${data}/s.sock`,
       '--innodb-flush-log-at-trx-commit=0',
     ];
-    await started('/usr/sbin/mariadbd', args, port, owner);
-    return port;
+    return started('/usr/sbin/mariadbd', argsFor, /ready for connections/, owner);
   })();
   const port = await mariadbPort;
   const name = newName();
@@ -169,9 +154,12 @@ async function mariadb(): Promise<ReadyDatabase> {
 }
 
 async function sqld(): Promise<ReadyDatabase> {
-  const port = await freePort();
   const data = folder();
-  await started(SQLD, ['dev', '--http-listen-addr', `127.0.0.1:${port}`, '--project-dir', data], port);
+  const port = await started(
+    SQLD,
+    (port) => ['dev', '--http-listen-addr', `127.0.0.1:${port}`, '--project-dir', data],
+    /listening for incoming user HTTP connection/,
+  );
   return { name: 'turso', fields: { adapter: 'turso', url: `http://127.0.0.1:${port}` } };
 }
 

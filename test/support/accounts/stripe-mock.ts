@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort } from '../ports.js';
+import { until } from '../until.js';
 import type { MirroredRequest } from './stripe-stand-in.js';
 
 const PROGRAM = resolve('build/stripe-mock/stripe-mock');
@@ -25,17 +25,16 @@ export class StripeMock {
   }
 
   static async start(): Promise<StripeMock> {
-    const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), 'quern-stripe-mock-'));
     // Without a place of its own for HTTPS it would listen on all addresses.
-    const child = spawn(PROGRAM, ['-http-addr', `127.0.0.1:${port}`, '-https-unix', join(folder, 'https.sock')], { stdio: 'ignore' });
-    const mock = new StripeMock(new URL(`http://127.0.0.1:${port}`), child, folder);
-    const deadline = Date.now() + 30_000;
-    while (!(await fetch(mock.url).catch(() => undefined))) {
-      if (child.exitCode !== null || Date.now() > deadline) throw new Error('stripe-mock did not start');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    return mock;
+    const args = ['-http-addr', '127.0.0.1:0', '-https-unix', join(folder, 'https.sock')];
+    const child = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    const address = (): string | undefined => /HTTP at address: (\S+)\n/.exec(output)?.[1];
+    await until(() => address() !== undefined || child.exitCode !== null, 'stripe-mock listens');
+    if (address() === undefined) throw new Error(`stripe-mock did not start: ${output}`);
+    return new StripeMock(new URL(`http://${address()}`), child, folder);
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Browser, CHROMIUM } from '../browser.js';
 import { type DaemonUnderTest, startDaemon } from '../daemon.js';
 
@@ -19,6 +20,21 @@ export const WIDTHS = [
 
 /** For `describe`: why tests of pages are skipped here. */
 export const NO_BROWSER = CHROMIUM ? false : 'no Chromium is installed';
+
+/** Writes down each short message at the edge of the page: good news goes by itself, and a busy machine may look too late. */
+const NOTE_TOASTS = `(window.toasts = [], new MutationObserver((changes) => {
+  for (const { addedNodes } of changes)
+    for (const node of addedNodes)
+      if (node instanceof Element) for (const one of [node, ...node.querySelectorAll('.toast')]) if (one.matches('.toast')) toasts.push(one.innerText);
+}).observe(document, { childList: true, subtree: true }))`;
+
+/** For `until`: whether a short message with this text came since the page was loaded; it is looked at once. */
+export const toasted = (text: string): string =>
+  `((at) => at >= 0 && toasts.splice(at, 1).length > 0)(toasts.findIndex((one) => one.includes(${JSON.stringify(text)})))`;
+
+/** How often a page that is looked at is looked at again where something is wrong, and how long after: what moves at this moment is judged when it is still. */
+const LOOKS = 6;
+const LOOK_MS = 500;
 
 /** From now on the page's requests of an address with this part are answered as this expression says, or, where it is undefined, as ever. */
 export const answering = (part: string, answer: string): string =>
@@ -42,12 +58,13 @@ export const LET_GO = `(window.letGo(), window.fetch = window.ownFetch, new Prom
 export class WebStage {
   daemon!: DaemonUnderTest;
   browser!: Browser;
-  readonly #forgiven = new Set<number>();
+  readonly #forgiven = new Set<number | string>();
 
   /** `browser` are options of the browser's command line. */
   constructor(options: Parameters<typeof startDaemon>[0] = {}, browser: readonly string[] = []) {
     before(async () => {
       [this.daemon, this.browser] = await Promise.all([startDaemon(options), Browser.start(browser)]);
+      await this.browser.command('Page.addScriptToEvaluateOnNewDocument', { source: NOTE_TOASTS });
     });
     after(async () => {
       await this.browser?.close();
@@ -62,9 +79,16 @@ export class WebStage {
     await this.browser.until(`document.querySelector('main')?.children.length > 0`);
   }
 
-  /** From now on no complaint of the browser counts that is of a request refused with one of these statuses: the tests ask for such refusals. */
-  forgive(...statuses: number[]): void {
-    for (const status of statuses) this.#forgiven.add(status);
+  /** From now on no complaint of the browser counts that is of a request refused with one of these statuses, or has one of these texts: the tests ask for such refusals. */
+  forgive(...what: (number | string)[]): void {
+    for (const one of what) this.#forgiven.add(one);
+  }
+
+  /** What the browser complained of, and nobody forgave. */
+  get complaints(): string[] {
+    const isForgiven = (one: string): boolean =>
+      [...this.#forgiven].some((what) => (typeof what === 'string' ? one.includes(what) : one.includes(`status of ${what} `)));
+    return this.browser.complaints.filter((one) => !isForgiven(one));
   }
 
   /** Looks at the open page at three widths and in both colours: no violation that axe knows, nothing wider than the window, nothing in the console. */
@@ -74,20 +98,26 @@ export class WebStage {
       for (const colours of device === 'wide' ? ['light', 'dark'] : ['light']) {
         await this.browser.value(`(document.documentElement.dataset.theme = '${colours}', 0)`);
         await this.#picture(`${name}-${device}-${colours}`, width, height);
-        for (const part of ['document.documentElement', `document.querySelector('main')`]) {
-          const wide = await this.browser.value<number>(`${part}.scrollWidth - ${part}.clientWidth`);
-          assert.ok(wide <= 0, `${part} of ${name} is ${wide} pixels wider than the window of a ${device}`);
+        let wrong: string[] = [];
+        for (let look = 0; look < LOOKS; look += 1) {
+          if (look > 0) await sleep(LOOK_MS);
+          wrong = [...(await this.#overflows()), ...(await this.#violations())];
+          if (wrong.length === 0) break;
         }
-        const high = await this.browser.value<number>('document.documentElement.scrollHeight - document.documentElement.clientHeight');
-        assert.ok(high <= 0, `${name} scrolls ${high} pixels into emptiness on a ${device}`);
-        assert.deepEqual(await this.#violations(), [], `${name}, ${device}, ${colours}`);
+        assert.deepEqual(wrong, [], `${name}, ${device}, ${colours}`);
       }
     }
-    const isForgiven = (one: string): boolean => this.#forgiven.has(Number(/status of (\d+) /.exec(one)?.[1]));
-    assert.deepEqual(
-      this.browser.complaints.filter((one) => !isForgiven(one)),
-      [],
-    );
+    assert.deepEqual(this.complaints, []);
+  }
+
+  /** What is larger than the window that it is in, as a line for each. */
+  #overflows(): Promise<string[]> {
+    return this.browser.value(`(() => {
+      const [root, main] = [document.documentElement, document.querySelector('main')];
+      const found = [['the page', root], ['its main part', main]].map(([name, one]) => [name + ' is wider than the window', one.scrollWidth - one.clientWidth]);
+      found.push(['the page scrolls into emptiness', root.scrollHeight - root.clientHeight]);
+      return found.filter(([, pixels]) => pixels > 0).map(([what, pixels]) => what + ' by ' + pixels + ' pixels');
+    })()`);
   }
 
   /** A picture of the whole view, which is higher than the window where it scrolls. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import type { Mail } from '../../../../accounts/mail.js';
+import { until } from '../../until.js';
 import { PASSWORD, type Visitor } from '../visitor.js';
 import type { Flow } from './flows.js';
 import { type State, visitorOf, type World } from './world.js';
@@ -42,21 +43,23 @@ async function count(world: World, table: 'user' | 'account' | 'session', email:
   return Number(rows[0]!.n);
 }
 
-/** Waits for a mail, which leaves after the answer. */
-async function linkTo({ mails }: World, to: string, subject: RegExp): Promise<URL | undefined> {
-  for (let waited = 0; waited < 100; waited += 5) {
-    const found = mails.findLast((mail: Mail) => mail.to === to && subject.test(mail.subject));
-    if (found) return new URL(/https?:\/\/\S+/.exec(found.text)![0]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return undefined;
+/** The link of the last mail to somebody about something, where there is one. */
+function linkTo({ mails }: World, to: string, subject: RegExp): URL | undefined {
+  const found = mails.findLast((mail: Mail) => mail.to === to && subject.test(mail.subject));
+  return found && new URL(/https?:\/\/\S+/.exec(found.text)![0]);
+}
+
+/** Waits for such a mail, which leaves after the answer. */
+async function linkComesTo(world: World, to: string, subject: RegExp): Promise<URL> {
+  await until(() => linkTo(world, to, subject), `there is a mail to ${to}`);
+  return linkTo(world, to, subject)!;
 }
 
 async function resetToken(world: World, state: State): Promise<string> {
   const visitor = visitorOf(world.accounts, { ...state, cookie: '' });
   const { status, text } = await visitor.post('/api/auth/request-password-reset', { email: state.email, redirectTo: '/reset' });
   assert.equal(status, 200, text);
-  const link = (await linkTo(world, state.email!, /new password/))!;
+  const link = await linkComesTo(world, state.email!, /new password/);
   return link.pathname.split('/').at(-1)!;
 }
 
@@ -115,7 +118,7 @@ export const identityFlows: readonly Flow[] = [
     async prepare(world, id) {
       const state = await signedIn(world, id);
       await as(world, state).post('/api/auth/send-verification-email', { email: state.email, callbackURL: '/' });
-      const link = (await linkTo(world, state.email!, /Confirm/))!;
+      const link = await linkComesTo(world, state.email!, /Confirm/);
       return { ...state, link: link.pathname + link.search };
     },
     act: (world, state) => status(as(world, state).get(state.link!)),
@@ -173,7 +176,10 @@ export const identityFlows: readonly Flow[] = [
     ends: [200],
     async check(world, state) {
       // A mail that did not leave is asked for again.
-      const token = (await linkTo(world, state.email!, /new password/))?.pathname.split('/').at(-1) ?? (await resetToken(world, state));
+      const token =
+        linkTo(world, state.email!, /new password/)
+          ?.pathname.split('/')
+          .at(-1) ?? (await resetToken(world, state));
       assert.equal(await status(as(world, state).post('/api/auth/reset-password', { newPassword: NEW_PASSWORD, token })), 200);
     },
   },

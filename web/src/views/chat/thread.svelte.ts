@@ -222,6 +222,8 @@ export class Thread {
     let isTaken = false;
     let trouble = '';
     try {
+      // What was chosen before, such as another model, is to hold for this turn.
+      await this.#changeInOrder(async () => undefined);
       const response = await ask(`${this.#path}/turns`, {
         json: turn,
         signal: this.#ending.signal,
