@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { log } from './base/log.js';
 import { callsOf, Lazy } from './base/once.js';
+import { Payers } from './base/spending.js';
 import { Chat } from './chat/chat.js';
 import { NamedModels } from './completions/modelfiles/named-models.js';
 import type { CompletionSource } from './completions/request.js';
@@ -44,7 +45,7 @@ import { StoredResponses } from './responses/stored-responses.js';
 import { type HealthCheck, healthChecks } from './services/health.js';
 import { openLibrary } from './services/library.js';
 import { openMemory } from './services/memory.js';
-import { modelServices } from './services/model-services.js';
+import { modelServices, payingProvider } from './services/model-services.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
 import type { AudioTexts } from './speech/transcription/audio-texts.js';
 import { openStore } from './store/store.js';
@@ -80,6 +81,8 @@ export interface Runtime {
   readonly hub: Hub;
   /** Models that are being fetched on their first use. */
   readonly fetches: ModelFetches;
+  /** Who pays for the models of work that nobody waits for. */
+  readonly payers: Payers;
   /** Images by diffusion models. */
   readonly images: Images;
   /** KV states that outlive their models; opened at first use. */
@@ -214,6 +217,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const toolServers = new ToolServers({ projects, outbound, events, version, allowsAll: parts.allowMcp ?? false });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
+  const paying = (model: ModelConfig) => payingProvider(provider(model));
+  const payers = new Payers();
   const heard = audioTexts(services.core);
   const {
     close: closeMemory,
@@ -225,7 +230,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     outbound,
     runtimePort,
     encoders: ofModels,
-    provider,
+    provider: paying,
     events,
     tasks: () => documents.tasks,
   });
@@ -239,10 +244,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     pageImages,
     vision: services.core.vision,
     recordings: (...asked) => heard.recording(...asked),
-    provider,
+    provider: paying,
     events,
     kinds,
-    around: fetches.inBackground,
+    around: (namespace, work) => fetches.inBackground(namespace, () => payers.inBackground(namespace, work)),
   });
   const chat = new Chat({
     projects,
@@ -279,6 +284,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     responses: new StoredResponses(store),
     hub,
     fetches,
+    payers,
     kvCache: () => kvCache.get(),
     images: new Images(models),
     files,

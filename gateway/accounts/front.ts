@@ -130,7 +130,12 @@ export class Front implements Guard<Runtime> {
       });
       runtime.fetches.rightOf = (namespace) => namespaces.fetchRight(namespace);
       runtime.projects.onErase((namespace) => namespaces.letGo(namespace));
-      const premises = { runtime, tenants, namespaces, metering: new Metering(accounts, tenants), adminRole: admin.requireRole };
+      const metering = new Metering(accounts, tenants);
+      runtime.payers.of = (namespace) => {
+        const owner = tenants.owners.of(namespace);
+        return owner === undefined ? undefined : metering.budgetOf(owner);
+      };
+      const premises = { runtime, tenants, namespaces, metering, adminRole: admin.requireRole };
       return new Front(accounts, premises, operatorKey);
     } catch (error) {
       await accounts.close();

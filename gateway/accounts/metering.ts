@@ -1,19 +1,13 @@
 import type { Accounts } from '../../accounts/accounts.js';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { log } from '../../runtime/base/log.js';
+import type { Budget } from '../../runtime/base/spending.js';
 import { type Spent, withSpentTokens } from '../../runtime/completions/budget.js';
 import type { EncoderService } from '../../runtime/encoders/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Services } from '../../runtime/services/services.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';
 import type { Endpoint, Request } from '../../schemas/endpoint.js';
-
-/** What somebody may spend. */
-export interface Budget {
-  /** Throws `too_many` where nothing is left. */
-  readonly admit: () => Promise<void>;
-  readonly spent: Spent;
-}
 
 /**
  * A runtime whose models ask first whether anything may be spent, and tell what they cost: completions, chats of projects, spoken ones, those that are run again
@@ -85,7 +79,12 @@ export const METERS = { requests: 'requests', tokens: 'tokens', storage: 'storag
 /** Who may call the endpoints that change projects. */
 const CHANGED_BY: ReadonlySet<string> = new Set(['writers', 'founders']);
 /** What else keeps what it is sent, or what it makes of that, in a person's folder. */
-const KEEPING: ReadonlySet<string> = new Set(['anomaly_fit', 'ml_anomaly_fit', 'classifier_fit', 'ml_classifier_fit', 'prepare_cache']);
+const KEEPING: ReadonlySet<string> = new Set([
+  ...['anomaly_fit', 'ml_anomaly_fit', 'classifier_fit', 'ml_classifier_fit', 'prepare_cache'],
+  ...['append_to_buffer', 'ml_append_to_buffer'],
+]);
+/** What gives back room beside deletions. */
+const FREEING: ReadonlySet<string> = new Set(['clear_buffer', 'ml_clear_buffer']);
 
 /** Counts what people use of the daemon, where the module file has meters of these names. */
 export class Metering {
@@ -115,15 +114,21 @@ export class Metering {
     if (this.#has.tokens) await this.#accounts.meters.check(userId, METERS.tokens);
   }
 
-  /** The runtime as the caller uses it: no model works without tokens left, and they are counted as they are spent, those of answers that break off too. */
-  contextOf(caller: Caller, runtime: Runtime): Runtime {
-    if (!this.#has.tokens) return runtime;
-    return metered(runtime, {
-      admit: () => this.admitWork(caller),
+  /** What a user may spend on models; undefined where tokens are not counted. */
+  budgetOf(userId: string): Budget | undefined {
+    if (!this.#has.tokens) return undefined;
+    return {
+      admit: async () => void (await this.#accounts.meters.check(userId, METERS.tokens)),
       spent: (tokens) => {
-        if (tokens > 0) void this.#spend(caller.userId, Math.ceil(tokens));
+        if (tokens > 0) void this.#spend(userId, Math.ceil(tokens));
       },
-    });
+    };
+  }
+
+  /** The runtime as the caller uses it: no model works without tokens left, and they are counted as they are spent, those of answers that break off too. */
+  contextOf({ userId }: Caller, runtime: Runtime): Runtime {
+    const budget = this.budgetOf(userId);
+    return budget ? metered(runtime, budget) : runtime;
   }
 
   /**
@@ -153,7 +158,8 @@ export class Metering {
 
   /** Writes down what the caller has on disk, after a request that may have changed it. */
   async noteStored({ userId }: Caller, endpoint: StoringEndpoint, request: Pick<Request, 'files'>): Promise<void> {
-    if (!this.#has.storage || !(endpoint.method === 'DELETE' || isCounted(endpoint, request))) return;
+    const frees = endpoint.method === 'DELETE' || FREEING.has(endpoint.id);
+    if (!this.#has.storage || !(frees || isCounted(endpoint, request))) return;
     try {
       await this.#accounts.meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
     } catch (error) {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
+import { withBudget } from '../../runtime/base/spending.js';
 import { isName } from '../../runtime/config/names.js';
 import { type FetchRight, withFetchRight } from '../../runtime/models/fetch/on-use.js';
 import { withinModelPlaces } from '../../runtime/models/find/places.js';
@@ -184,9 +185,10 @@ export class User implements Visitor<Runtime> {
     return right === 'all' ? 'public' : right;
   }
 
-  /** Does this user's work with what they may have of the machine: its files are who runs it alone's, but for its models. */
+  /** Does this user's work with what they may have of the machine, and on their account: its files are who runs it alone's, but for its models. */
   #within<T>(standing: Standing | undefined, work: () => T): T {
-    const allowed = (): T => withFetchRight(this.#fetchRight(standing), work);
+    const budget = this.#premises.metering.budgetOf(this.caller.userId);
+    const allowed = (): T => withBudget(budget, () => withFetchRight(this.#fetchRight(standing), work));
     const { named } = this.#premises.runtime;
     return this.isAdmin ? allowed() : withinModelPlaces(allowed, (path) => named.namesFile(path));
   }

@@ -50,7 +50,7 @@ export interface MindParts {
   load(namespace: string, project: string): MindProject;
   /** The model that chats of the project run on unless they name one; undefined without any. */
   chatModel(config: ProjectConfig): ModelConfig | undefined;
-  provider(model: ModelConfig): Provider;
+  provider(model: ModelConfig): Pick<Provider, 'open'>;
   /** The encoder that finds the names of what is remembered; absent in a mind without encoders. */
   nameFinder?(config: ProjectConfig): NameFinder;
   readonly events?: Events;

@@ -21,6 +21,7 @@ function statsOf(stats: WireStats): BufferStats {
     windowSize: stats.window_size,
     columns: stats.columns,
     numericColumns: stats.numeric_columns,
+    rowBytes: stats.memory_bytes,
     memoryBytes: stats.memory_bytes,
     appendCount: stats.append_count,
     avgAppendMs: stats.avg_append_ms,

@@ -44,7 +44,7 @@ export interface LibraryParts {
   readonly vision?: VisionService;
   /** Writes down what is said in recordings. */
   readonly recordings?: ReadRecording;
-  provider(model: ModelConfig): Provider;
+  provider(model: ModelConfig): Pick<Provider, 'open'>;
   /** Keeps events of files on their way in; without it none is kept. */
   readonly events?: Events;
   /** Kinds of tasks beside those of datasets, by name. */
@@ -135,7 +135,13 @@ async function textOf(
   return pages.map(({ text }) => text);
 }
 
-async function answerOf(provider: Provider, model: ModelConfig, prompt: string, maxTokens: number, signal: AbortSignal): Promise<string> {
+async function answerOf(
+  provider: Pick<Provider, 'open'>,
+  model: ModelConfig,
+  prompt: string,
+  maxTokens: number,
+  signal: AbortSignal,
+): Promise<string> {
   const messages = [{ role: 'user' as const, content: prompt }];
   const { parts } = await provider.open(model, { messages, max_tokens: maxTokens, stream: false }, signal);
   return (await collect(parts)).text;

@@ -29,7 +29,7 @@ export interface MemoryParts {
   /** The port of our own runtime: a `base_url` that names it stays in process. */
   readonly runtimePort: number;
   readonly encoders: Pick<ModelServices, 'embed' | 'entities' | 'need'>;
-  provider(model: ModelConfig): Provider;
+  provider(model: ModelConfig): Pick<Provider, 'open'>;
   readonly events: Events;
   /** The queue, once it is open. */
   tasks(): Tasks;

@@ -1,5 +1,7 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { Lazy } from '../base/once.js';
+import { paid, presentBudget } from '../base/spending.js';
+import { withSpentTokens } from '../completions/budget.js';
 import { apiKeyOf, baseUrlOf } from '../config/variables.js';
 import { type EncoderService, settingsOfModel } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';
@@ -39,6 +41,16 @@ export interface ModelServices {
   readonly need: NeedModel;
 }
 
+/** A provider for work within other work, such as rewriting a question: what it completes is paid from the budget of that work. */
+export const payingProvider = (provider: Provider): Pick<Provider, 'open'> => ({
+  open: async (...asked) => {
+    const budget = presentBudget();
+    await budget?.admit();
+    const completion = await provider.open(...asked);
+    return budget ? withSpentTokens(completion, budget.spent) : completion;
+  },
+});
+
 /** The services of projects' models: those of the core, unless a model names a runtime of its own in `base_url`. */
 export function modelServices({ core, outbound, runtimePort, chats, need = needNothing }: ModelServiceParts): ModelServices {
   const elsewhere = (model: ModelConfig): string | undefined => {
@@ -74,19 +86,20 @@ export function modelServices({ core, outbound, runtimePort, chats, need = needN
         ),
     },
     embed: async (model, texts, signal, { urgency, settings }) =>
-      (await core.encoders.embed({ model, settings, urgency, signal }, texts)).vectors,
+      (await paid(() => core.encoders.embed({ model, settings, urgency, signal }, texts))).vectors,
     rerank: async (model, query, texts, { timeoutMs, normalise, isRequested = false, signal }) => {
       const service = await encodersOf(model);
       const { scores } = await (isRequested ? needNothing : needOf(model))(model.model, { signal }, () => {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
-        return service.rerank({ model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited }, query, texts);
+        const ask = { model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited };
+        return paid(() => service.rerank(ask, query, texts));
       });
       return normalise ? scores.map(sigmoid) : scores;
     },
     entities: async (model, texts, signal) => {
       const ask = { model: model.model, settings: settingsOfModel(model, 'ner'), urgency: 'bulk' as const, signal };
       const service = await encodersOf(model);
-      return (await service.entities(ask, texts)).entities;
+      return (await paid(() => service.entities(ask, texts))).entities;
     },
   };
 }

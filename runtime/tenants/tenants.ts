@@ -92,11 +92,14 @@ export class Tenants {
     return tenant;
   }
 
-  /** What a user has on disk: the projects of their namespaces with all that was uploaded, and what they keep alone. */
+  /** What a user has on disk: the projects of their namespaces with all that was uploaded, and what they keep alone, the rows of buffers among it. */
   async storedBytes(id: string): Promise<number> {
     const projects = this.owners.all(id).map((namespace) => join(this.#parts.dataDir, 'projects', namespace));
-    const all = await Promise.all([...projects, join(this.#folder, folderOf(id))].map(bytesBelow));
-    return all.reduce((sum, bytes) => sum + bytes, 0);
+    const [buffers, ...folders] = await Promise.all([
+      this.of(id).here.buffers.list(new AbortController().signal),
+      ...[...projects, join(this.#folder, folderOf(id))].map(bytesBelow),
+    ]);
+    return folders.reduce((sum, bytes) => sum + bytes, 0) + buffers.reduce((sum, { rowBytes }) => sum + rowBytes, 0);
   }
 
   /** Ends the work of all. */

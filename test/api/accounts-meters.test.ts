@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Voice } from '../../runtime/voice/voice.js';
 import { type FrontStage, openFrontStage, type Person, personOf } from '../support/accounts/front-stage.js';
 import { Speaker, withVoice } from '../support/accounts/speaker.js';
 import { type Answer, RecordedExchange } from '../support/exchange.js';
+import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { until } from '../support/until.js';
 import { namedForm } from '../support/worst-bodies.js';
 
@@ -133,6 +135,66 @@ describe('what the daemon counts for its users', () => {
     speaker.close();
     const rows = { model: 'small', backend: 'ecod', data: [[1], [2], [3], [4], [5], [6], [7], [8], [9], [50]] };
     assert.equal((await eve.ask('universal', 'POST', '/v1/anomaly/fit', rows)).status, 200);
+  });
+
+  it('are tokens of what is read into a database and of questions that a model rewrites, which the owner of the namespace pays', async () => {
+    writeTinyEncoders(join(stage.runtime.dataDir, 'models'));
+    const gil = await personOf(stage, 'gil@example.com');
+    const place = '/v1/projects/gils/diary';
+    const { config } = json(await gil.ask('core', 'POST', '/v1/projects/gils', PROJECT)).project;
+    const [chat] = config.runtime.models;
+    const [database] = config.rag.databases;
+    database.embedding_strategies = [{ name: 'e', type: 'UniversalEmbedder', config: { model: 'tiny/embedder' } }];
+    database.default_embedding_strategy = 'e';
+    const ways = { num_queries: 2, model_name: chat.name };
+    database.retrieval_strategies = [{ name: 'ways', type: 'MultiQueryStrategy', config: ways, default: true }];
+    database.default_retrieval_strategy = 'ways';
+    const [{ name: strategy }] = config.rag.data_processing_strategies;
+    config.datasets = [{ name: 'papers', database: database.name, data_processing_strategy: strategy }];
+    const changed = await gil.ask('core', 'PUT', place, { config });
+    assert.equal(changed.status, 200, changed.text);
+    const { type, text: form } = namedForm('core/datasets#UploadForm', {});
+    const upload = async (text: string): Promise<string> =>
+      json(
+        await gil.ask('core', 'POST', `${place}/datasets/papers/data?auto_process=true`, form.replace('\r\n\r\ntext', `\r\n\r\n${text}`), {
+          'content-type': type,
+        }),
+      ).task_id;
+    // Requests are counted, so that the task is waited for inside.
+    const ended = async (task: string): Promise<string> => {
+      await stage.runtime.tasks.finished('gils', 'diary', task, new AbortController().signal);
+      return (await gil.ask('core', 'GET', `${place}/tasks/${task}`)).text;
+    };
+    await ended(await upload('The ship sat in the harbour.'));
+    const read = await settled(gil, 'tokens', 0);
+    assert.ok(read > 0 && read < 40, `${read} tokens`);
+    const question = (): Promise<Answer> => gil.ask('core', 'POST', `${place}/rag/query`, { query: 'ship' });
+    assert.equal((await question()).status, 200);
+    const rewritten = (await settled(gil, 'tokens', read)) - read;
+    assert.ok(rewritten > 0, `${rewritten} tokens`);
+    await until(async () => (await usedOf(gil, 'tokens')) - read > 40, 'the model that rewrites is counted');
+    const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${gil.token}` })))!;
+    await stage.front.accounts.meters.record(userId, 'tokens', 100);
+    const refused = await question();
+    assert.equal(refused.status, 429, refused.text);
+    assert.match(await ended(await upload('The cat and the dog.')), /of 100 tokens are used/);
+  });
+
+  it('are bytes of buffers, which are given back where one is cleared', async () => {
+    const hal = await personOf(stage, 'hal@example.com');
+    assert.equal((await hal.ask('universal', 'POST', '/v1/polars/buffers', { buffer_id: 'heat', window_size: 10_000 })).status, 200);
+    const append = (rows: number): Promise<Answer> =>
+      hal.ask('universal', 'POST', '/v1/polars/append', {
+        buffer_id: 'heat',
+        data: Array.from({ length: rows }, (_none, at) => ({ degrees: at })),
+      });
+    assert.equal((await append(1_000)).status, 200);
+    const used = await usedOf(hal, 'storage_bytes');
+    assert.ok(used >= 8_000 && used < 40_000, `${used} bytes`);
+    const refused = await append(3_000);
+    assert.deepEqual([refused.status, json(refused).meter], [429, 'storage_bytes']);
+    assert.equal((await hal.ask('universal', 'POST', '/v1/polars/buffers/heat/clear')).status, 200);
+    assert.ok((await usedOf(hal, 'storage_bytes')) <= used - 8_000);
   });
 
   it('are bytes on disk, which a deletion gives back', async () => {

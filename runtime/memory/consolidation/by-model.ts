@@ -46,7 +46,7 @@ const SCHEMA = {
 } as const;
 
 /** Lets a chat model of the project read records. What it answers beside the words of a record is dropped, and what fails costs its records nothing but that. */
-export function readByModel(provider: Provider, model: ModelConfig): ReadByModel {
+export function readByModel(provider: Pick<Provider, 'open'>, model: ModelConfig): ReadByModel {
   return async (records, signal) => {
     const found: { statement: Statement; source: MemoryRecord }[] = [];
     for (const part of partsOf(records)) {

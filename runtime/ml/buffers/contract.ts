@@ -33,6 +33,8 @@ export interface BufferStats {
   readonly windowSize: number;
   readonly columns: readonly string[];
   readonly numericColumns: readonly string[];
+  /** Of its rows alone, which is about what they take on disk. */
+  readonly rowBytes: number;
   /** Of its rows, and of what reads of features go on from. */
   readonly memoryBytes: number;
   /** Rows appended since it was made or cleared. */

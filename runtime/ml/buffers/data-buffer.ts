@@ -62,6 +62,7 @@ export class DataBuffer {
       windowSize: this.record.windowSize,
       columns: columns.map(({ name }) => name),
       numericColumns: columns.filter(({ kind }) => isNumeric(kind)).map(({ name }) => name),
+      rowBytes: bytes,
       memoryBytes: bytes + liveBytes,
       appendCount: this.#log.next,
       avgAppendMs: this.#appends === 0 ? 0 : this.#appendMs / this.#appends,
