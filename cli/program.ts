@@ -24,6 +24,7 @@ const EXIT_CODES: Partial<Record<FailureKind, number>> = {
   unavailable: 5,
   busy: 5,
   timed_out: 5,
+  disk_full: 5,
 };
 /** As shells tell of a program that Ctrl+C ended. */
 export const INTERRUPTED = 130;

@@ -81,7 +81,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
   {
     name: 'pull',
     words: '[MODEL]',
-    summary: 'download a model: org/repo, org/repo:QUANT, kokoro, piper, whisper-base ...; without a name, which suit this machine',
+    summary: 'download a model: org/repo, org/repo:QUANT, llama3.2:1b, kokoro, whisper-base ...; without a name, which suit this machine',
     load: async () => (await import('./models/pull.js')).pull,
   },
   {

@@ -4,7 +4,7 @@ import { humanSize } from '../../runtime/base/files.js';
 import { machineOf } from '../../runtime/machine/machine.js';
 import { thisMachine } from '../../runtime/machine/reader.js';
 import { measuredBandwidth, recommendedFor } from '../../runtime/machine/suggestions.js';
-import type { DownloadEvent } from '../../runtime/models/fetch/download.js';
+import { type DownloadEvent, downloadFailure } from '../../runtime/models/fetch/download.js';
 import { Failure } from '../../schemas/errors.js';
 import { interruptible } from '../interrupt.js';
 import type { Output } from '../output.js';
@@ -116,16 +116,20 @@ export const pull: Run = async ({ words: [name], daemon, out }) => {
 async function download(name: string, daemon: DaemonOptions, out: Output, signal: AbortSignal): Promise<void> {
   const cache = await openModelCache(daemon);
   const view = new ProgressView(out);
-  let isComplete = false;
+  let [hasBegun, isComplete] = [false, false];
+  out.progress(`asking the hub for ${name} ...`);
   try {
     for await (const event of cache.download(name, signal)) {
-      if (event.event === 'error') throw new Failure('unavailable', event.message);
+      if (event.event === 'error') throw downloadFailure(event);
+      hasBegun = true;
       isComplete ||= event.event === 'complete';
       out.value(event);
       view.show(event);
     }
   } finally {
     await cache.close();
+    out.endProgress();
+    if (signal.aborted && hasBegun && !isComplete) out.note(`stopped; what came is kept, and "quern pull ${name}" goes on from there`);
   }
   if (!isComplete) throw new Failure('unavailable', 'the download ended early; run the command again to go on.');
 }

@@ -59,6 +59,7 @@ function overview(verbs: Call['verbs']): string {
     'Exit codes: 0 done, 1 failed, 2 wrongly used, 3 not found, 4 not allowed, 5 no daemon or no room, try again.',
     '',
     'The model cache is shared with other programs: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE hold.',
+    'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say which way leads to the model hub.',
     '',
     `${'Options'.padEnd(20)}  ${'environment'.padEnd(width)}meaning (default)`,
     ...options,

@@ -6,9 +6,10 @@ import { type ModelDefinition, modelfileOf, parameterLines, parsedModelfile } fr
 import type { NamedModel } from '../../runtime/completions/modelfiles/named-models.js';
 import { plainName } from '../../runtime/completions/modelfiles/named-models.js';
 import { ggufHeader } from '../../runtime/formats/gguf/header.js';
-import { cachedModels } from '../../runtime/models/cache/list.js';
+import { type CachedModel, cachedModels } from '../../runtime/models/cache/list.js';
 import type { FoundModel } from '../../runtime/models/find/contract.js';
 import { findGguf } from '../../runtime/models/find/gguf.js';
+import { libraryName } from '../../runtime/models/find/ollama-library.js';
 import { findRepository } from '../../runtime/models/find/repository.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
@@ -85,19 +86,29 @@ async function withFacts(runtime: Runtime, shown: Shown, base: string): Promise<
   return { ...shown, details: { ...known, quantization_level: known.quantization_level || quantization_level } };
 }
 
+/** A model of the cache or the models folder, by each quantisation where it has several. */
+function shownOf({ id, format, quantisations, sizeBytes, modifiedAt }: CachedModel): Shown[] {
+  const names =
+    quantisations.length > 1 ? quantisations.map((one) => [`${id}:${one}`, one] as const) : [[id, quantisations[0] ?? ''] as const];
+  return names.map(([name, quantisation]) => renderModel(name, sizeBytes, modifiedAt, details(format, quantisation)));
+}
+
 /** Every model that a request can name: those made of others, the built-in ones, and those of the cache and the models folder, one for each quantisation. */
 async function allModels(runtime: Runtime): Promise<Shown[]> {
   const cached = await cachedModels({ ...runtime.models.places, hub: runtime.hub.cache });
-  const own = cached
-    .filter(({ format }) => RUN_AS.has(format))
-    .flatMap(({ id, format, quantisations, sizeBytes, modifiedAt }) => {
-      const names =
-        quantisations.length > 1 ? quantisations.map((one) => [`${id}:${one}`, one] as const) : [[id, quantisations[0] ?? ''] as const];
-      return names.map(([name, quantisation]) => renderModel(name, sizeBytes, modifiedAt, details(format, quantisation)));
-    });
   const made = runtime.named
     .list()
     .map(({ name, from, atMs }) => renderModel(name, 0, new Date(atMs), { ...details('gguf'), parent_model: from }));
+  const taken = new Set(made.map(({ name }) => name));
+  const own = cached
+    .filter(({ format }) => RUN_AS.has(format))
+    .flatMap((model) => {
+      const rows = shownOf(model);
+      // Clients look here for the name by which they pulled.
+      const library = model.source === 'hub' ? libraryName(model.id) : undefined;
+      const name = library && withTag(library);
+      return name && !taken.has(name) ? [...rows, { ...rows[0]!, name, model: name }] : rows;
+    });
   return [...made, ...(await builtIn(runtime)), ...own].sort((a, b) => b.modified_at.localeCompare(a.modified_at));
 }
 
@@ -282,11 +293,12 @@ async function create(runtime: Runtime, request: Request): Promise<Reply> {
   return { lines: true, events: lines() };
 }
 
-/** Removes a model that was made of another one, else one of the hub cache. */
+/** Removes a model that was made of another one, else one of the hub cache, which leaves the memory first where nobody uses it: Ollama's clients know no other way. */
 async function remove(runtime: Runtime, request: Request): Promise<Reply> {
   const name = modelIn(request);
   if (await runtime.named.remove(name)) return {};
   requireRemovable(plainName(name));
+  await runtime.models.unload(plainName(name));
   await runtime.hub.remove(plainName(name), () => runtime.models.keys(), runtime.models.places.folder);
   return {};
 }

@@ -1,6 +1,8 @@
 import { refuseAdapters } from '../../runtime/completions/settings.js';
-import type { DownloadEvent } from '../../runtime/models/fetch/download.js';
+import { type DownloadEvent, downloadFailure } from '../../runtime/models/fetch/download.js';
+import type { DownloadPlan } from '../../runtime/models/fetch/plan.js';
 import { withSpaceNote } from '../../runtime/models/fetch/space.js';
+import { digestKind } from '../../runtime/models/fetch/unfinished-file.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -17,20 +19,28 @@ const RUNNING = 'Ollama is running';
 /** The version of Ollama whose API this one is: clients such as Visual Studio Code's refuse to talk with one that is too old for them. */
 const OLLAMA_VERSION = '0.12.11';
 
+/** Files by their paths in the repository, with the hashes by which the hub names them, written as Ollama's digests are. */
+function digestsOf({ files, beside }: DownloadPlan): Map<string, string> {
+  const algorithm = (etag: string): string => (digestKind(etag) === 'sha256' ? 'sha256' : 'sha1');
+  return new Map([...files, ...beside].map(({ path, etag }) => [path, `${algorithm(etag)}:${etag}`]));
+}
+
 /** A step of a download in Ollama's words; null where it has none. */
-function statusOf(event: DownloadEvent): object | null {
+function statusOf(event: DownloadEvent, digests: ReadonlyMap<string, string>): object | null {
+  const pulling = (file: string, total: number, completed: number) => ({
+    status: `pulling ${file}`,
+    digest: digests.get(file),
+    total,
+    completed,
+  });
   switch (event.event) {
     case 'start':
+      return pulling(event.file, event.total, 0);
     case 'progress':
-      return {
-        status: `pulling ${event.file}`,
-        digest: event.file,
-        total: event.total,
-        completed: event.event === 'start' ? 0 : event.downloaded,
-      };
+      return pulling(event.file, event.total, event.downloaded);
     case 'cached':
     case 'end':
-      return { status: `pulling ${event.file}`, digest: event.file, total: event.size, completed: event.size };
+      return pulling(event.file, event.size, event.size);
     case 'done':
       return { status: 'writing manifest' };
     case 'complete':
@@ -44,10 +54,17 @@ function statusOf(event: DownloadEvent): object | null {
   }
 }
 
-async function* pullLines(events: AsyncIterable<DownloadEvent>): AsyncGenerator<string, void, undefined> {
+/** A download that has begun. */
+interface Pull {
+  readonly plan: DownloadPlan;
+  readonly events: AsyncIterable<DownloadEvent>;
+}
+
+async function* pullLines({ plan, events }: Pull): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify({ status: 'pulling manifest' })}\n`;
+  const digests = digestsOf(plan);
   for await (const event of events) {
-    const status = statusOf(event);
+    const status = statusOf(event, digests);
     if (status) yield `${JSON.stringify(status)}\n`;
   }
 }
@@ -61,10 +78,9 @@ async function pull(runtime: Runtime, request: Request): Promise<Reply> {
   const { stream } = request.body as PullRequest;
   const name = modelIn(request);
   const isHere = runtime.named.find(name) !== undefined || (!name.includes('/') && (await here(runtime, name)));
-  const events = isHere ? undefined : await download(runtime, name, request.signal);
-  if (stream !== false) return { lines: true, events: events ? pullLines(events) : alreadyHere() };
-  for await (const event of events ?? [])
-    if (event.event === 'error') throw new Failure('unavailable', event.message, { code: event.error });
+  const begun = isHere ? undefined : await begin(runtime, name, request.signal);
+  if (stream !== false) return { lines: true, events: begun ? pullLines(begun) : alreadyHere() };
+  for await (const event of begun?.events ?? []) if (event.event === 'error') throw downloadFailure(event);
   return { json: { status: 'success' } };
 }
 
@@ -74,11 +90,11 @@ const here = (runtime: Runtime, name: string): Promise<boolean> =>
     () => false,
   );
 
-async function download({ hub }: Runtime, name: string, signal: AbortSignal): Promise<AsyncIterable<DownloadEvent>> {
+async function begin({ hub }: Runtime, name: string, signal: AbortSignal): Promise<Pull> {
   const plan = await hub.plan(name, signal);
   const fit = await hub.fit(plan);
   if (!fit.canDownload) throw new Failure('disk_full', fit.message, { code: 'NotEnoughSpace' });
-  return hub.download(withSpaceNote(plan, fit), signal);
+  return { plan, events: hub.download(withSpaceNote(plan, fit), signal) };
 }
 
 /** Vectors of texts, with what the work took. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import type { Agent } from 'undici';
+import type { Agent, ProxyAgent } from 'undici';
 import { Failure } from '../../schemas/errors.js';
 import { once } from '../base/once.js';
 import { type AddressPolicy, checkUrl, pinnedLookup, printableUrl, type Resolver, systemResolver } from './address.js';
@@ -12,6 +12,8 @@ export interface OutboundRequest {
   readonly url: string | URL;
   /** Who named the host; decides which addresses are allowed. */
   readonly policy: AddressPolicy;
+  /** Takes the request to its host, whose name it resolves itself: of the address only what stands in the URL is checked then. */
+  readonly proxy?: URL | null;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -65,6 +67,7 @@ export const MAX_REDIRECTS = 5;
 interface Hop {
   url: URL;
   policy: AddressPolicy;
+  proxy: URL | null;
   method: NonNullable<OutboundRequest['method']>;
   headers: Record<string, string>;
   body: string | Uint8Array | Readable | undefined;
@@ -75,12 +78,12 @@ const CREDENTIAL_HEADERS = /^(authorization|proxy-authorization|cookie|cookie2|.
 
 /**
  * The only way out over HTTP: every address is checked before its socket is opened, redirects are not followed unless asked, and time and
- * size are limited. Sockets are kept per origin and per policy. No proxy variables are read.
+ * size are limited. Sockets are kept per origin, policy and proxy. No proxy variables are read: a request names its proxy.
  */
 export class Outbound {
-  readonly #makeAgent: (policy: AddressPolicy) => Agent;
-  /** Made at the first request under each policy. */
-  readonly #agents = new Map<AddressPolicy, Agent>();
+  readonly #options: OutboundOptions;
+  /** By policy and proxy, made at the first request. */
+  readonly #agents = new Map<string, Agent | ProxyAgent>();
   #closed = false;
   /** See `restrictPrivateHosts`. */
   #trusted: ReadonlySet<string> | undefined;
@@ -88,21 +91,7 @@ export class Outbound {
   readonly #running = new Set<() => void>();
 
   constructor(options: OutboundOptions = {}) {
-    this.#makeAgent = (policy) =>
-      new (agentClass())({
-        connect: {
-          lookup: pinnedLookup(options.resolve ?? systemResolver, policy),
-          timeout: options.connectMs ?? CONNECT_MS,
-          autoSelectFamily: true,
-          autoSelectFamilyAttemptTimeout: 500,
-          ...options.tls,
-        },
-        connections: SOCKETS_PER_ORIGIN,
-        pipelining: 1,
-        keepAliveTimeout: 4000,
-        keepAliveMaxTimeout: KEEP_ALIVE_MS,
-        maxHeaderSize: RESPONSE_HEADER_BYTES,
-      });
+    this.#options = options;
   }
 
   /**
@@ -115,6 +104,7 @@ export class Outbound {
     let hop: Hop = {
       url: this.#checked(request.url, policy, request.policy),
       policy,
+      proxy: request.proxy ?? null,
       method: request.method ?? 'GET',
       headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
@@ -163,17 +153,18 @@ export class Outbound {
     return new Failure(error.kind, message, { code: error.code, cause: error.cause });
   }
 
-  #agent(policy: AddressPolicy): Agent {
+  #agent({ policy, proxy }: Hop): Agent | ProxyAgent {
     if (this.#closed) throw outboundFailure('ConnectionLost', 'The daemon stops and calls nobody any more.');
-    const known = this.#agents.get(policy);
+    const key = `${policy} ${proxy?.href ?? ''}`;
+    const known = this.#agents.get(key);
     if (known) return known;
-    const made = this.#makeAgent(policy);
-    this.#agents.set(policy, made);
+    const made = proxy ? proxyAgent(proxy, this.#options) : directAgent(policy, this.#options);
+    this.#agents.set(key, made);
     return made;
   }
 
   async #send(hop: Hop, limits: OutboundLimits, exchange: Exchange): Promise<OutboundReply> {
-    const { statusCode, headers, body } = await this.#agent(hop.policy).request({
+    const { statusCode, headers, body } = await this.#agent(hop).request({
       origin: hop.url.origin,
       path: hop.url.pathname + hop.url.search,
       method: hop.method,
@@ -245,22 +236,64 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
   return {
     url: checkUrl(target, policy),
     policy,
+    proxy: hop.proxy,
     method: asGet && hop.method !== 'HEAD' ? 'GET' : hop.method,
     headers: Object.fromEntries(Object.entries(hop.headers).filter(([name]) => !dropped(name.toLowerCase()))),
     body: asGet ? undefined : hop.body,
   };
 }
 
-/** undici's agent, the only part of it that is used. */
-type AgentClass = typeof import('undici').Agent;
+const POOL = {
+  connections: SOCKETS_PER_ORIGIN,
+  pipelining: 1,
+  keepAliveTimeout: 4000,
+  keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  maxHeaderSize: RESPONSE_HEADER_BYTES,
+};
+
+const connecting = ({ connectMs = CONNECT_MS }: OutboundOptions) => ({
+  timeout: connectMs,
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: 500,
+});
+
+/** Goes to each host itself, at addresses that its policy permits. */
+function directAgent(policy: AddressPolicy, options: OutboundOptions): Agent {
+  const lookup = pinnedLookup(options.resolve ?? systemResolver, policy);
+  return new (agentClass())({ connect: { lookup, ...connecting(options), ...options.tls }, ...POOL });
+}
+
+/** Goes by a proxy: through a tunnel to https, and with the whole address as the path to http, for which proxies seldom open tunnels. */
+function proxyAgent(proxy: URL, options: OutboundOptions): ProxyAgent {
+  const { ProxyAgent, Pool } = proxyClasses();
+  return new ProxyAgent({
+    uri: proxy.href,
+    proxyTunnel: false,
+    proxyTls: connecting(options),
+    ...(options.tls ? { requestTls: options.tls } : {}),
+    // A proxy that opens no tunnel counts as one that cannot be reached.
+    clientFactory: (origin, more) => new Pool(origin, { ...more, headersTimeout: options.connectMs ?? CONNECT_MS }),
+    ...POOL,
+  });
+}
+
+/** The parts of undici that are used. */
+type Undici = Pick<typeof import('undici'), 'Agent' | 'Pool' | 'ProxyAgent'>;
 
 /**
  * undici's agent, loaded at the first request that leaves. The package's own entry also loads fetch, WebSockets, caches and mocks: some 90 ms of the event loop
  * where these parts take 30. The entry gives dispatchers their methods, such as `request`; so does this.
  */
-export const agentClass = once((): AgentClass => loadAgent(createRequire(import.meta.url)));
+export const agentClass = once((): Undici['Agent'] => loadAgent(createRequire(import.meta.url)));
 
-function loadAgent(load: NodeJS.Require): AgentClass {
+function loadAgent(load: NodeJS.Require): Undici['Agent'] {
   Object.assign(load('undici/lib/dispatcher/dispatcher').prototype, load('undici/lib/api'));
   return load('undici/lib/dispatcher/agent');
 }
+
+/** The same for requests by a proxy. */
+const proxyClasses = once((): Pick<Undici, 'Pool' | 'ProxyAgent'> => {
+  const load = createRequire(import.meta.url);
+  loadAgent(load);
+  return { ProxyAgent: load('undici/lib/dispatcher/proxy-agent'), Pool: load('undici/lib/dispatcher/pool') };
+});

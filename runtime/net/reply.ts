@@ -105,6 +105,7 @@ export type OutboundFault =
   | 'IdleTimeout'
   | 'TotalTimeout'
   | 'ResponseTooLarge'
+  | 'ProxyRefused'
   | 'BadResponse';
 
 /** Makes the failure of an exchange with one host. */
@@ -116,6 +117,9 @@ const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTU
 
 /** Codes of connections that did not come about in time: undici's, Node's of one address of several, and the system's. */
 const CONNECT_TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ERR_SOCKET_CONNECTION_TIMEOUT', 'ETIMEDOUT']);
+
+/** How undici tells the status of a proxy that opens no way. */
+const PROXY_REFUSAL = /^Proxy (?:response|Authentication Required) \((\d{3})\)/;
 
 /** Codes of handshakes that failed, those of OpenSSL's checks of certificates among them. */
 const TLS_CODE = /CERT|CRL|TLS|SSL|EPROTO|LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH/;
@@ -139,6 +143,12 @@ export function faultOf(error: unknown, host: string, signal: AbortSignal): unkn
   if (CONNECT_TIMEOUTS.has(code)) return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return outboundFailure('ResponseTimeout', `${host} did not answer in time.`, error);
   if (code === 'UND_ERR_BODY_TIMEOUT') return outboundFailure('IdleTimeout', `${host} stopped sending in the middle of its answer.`, error);
+  const refusal = PROXY_REFUSAL.exec((error as Error | null)?.message ?? '')?.[1];
+  if (refusal !== undefined) {
+    const remedy =
+      refusal === '407' ? 'give its user and password in the address of the proxy' : 'ask those who run it to let this host through';
+    return outboundFailure('ProxyRefused', `The proxy refuses the way to ${host} (${refusal}): ${remedy}.`, error);
+  }
   if (CONNECT_CODES.has(code)) return outboundFailure('ConnectFailed', `No connection to ${host} (${code}).`, error);
   if ((error as Error | null)?.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
     return outboundFailure('BadResponse', `${host} does not speak HTTP.`, error);

@@ -21,7 +21,16 @@ const SIZE = 200_000;
 const never = new AbortController().signal;
 
 const context = (): ModelsContext => {
-  const settings = { endpoint: server.url, token: null, offline: false, cache, stallMs: 2000, connections: 2, pauseMs: 5 };
+  const settings = {
+    endpoint: server.url,
+    token: null,
+    offline: false,
+    cache,
+    stallMs: 2000,
+    connections: 2,
+    pauseMs: 5,
+    proxies: () => null,
+  };
   server.put('org/gguf', {
     'model-Q4_K_M.gguf': Buffer.alloc(SIZE, 1),
     'model-Q8_0-00001-of-00002.gguf': Buffer.alloc(SIZE, 2),

@@ -61,6 +61,13 @@ describe('Ctrl+C', { timeout: 240_000 }, () => {
     assert.equal(readFileSync(join(folder, 'speech.wav'), 'utf8'), 'before');
   });
 
+  it('ends a transcription, of which nothing is kept', async () => {
+    const folder = emptyDataDir();
+    writeFileSync(join(folder, 'talk.wav'), 'RIFF');
+    const { signal, stderr } = await stopped(['transcribe', 'talk.wav'], folder, 'POST /v1/audio/transcriptions', () => {});
+    assert.deepEqual([signal, stderr, readdirSync(folder)], ['SIGINT', '', ['talk.wav']]);
+  });
+
   it('cancels the work on a dataset', async () => {
     const task = '/v1/projects/lab/notes/tasks/one';
     const { signal, stderr, asked } = await stopped(

@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { scanCacheDir } from '@huggingface/hub';
+import { Ollama } from 'ollama';
 import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
-import { etagOf, HubServer } from '../support/hub-server.js';
-import { tinyPath } from '../support/models/cache.js';
+import { etagOf, HubServer, type ServedFile } from '../support/hub-server.js';
+import { decidedPuppetPath, tinyPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { freePort } from '../support/ports.js';
 import { until } from '../support/until.js';
 
@@ -137,29 +139,36 @@ describe('quern pull', () => {
     });
   }
 
-  it('goes on where a killed process stopped', async () => {
-    const { commit, files } = server.put('org/killed', { 'model.gguf': weights });
-    server.delayMs = 3;
-    const child = spawn(process.execPath, [MAIN, 'pull', 'org/killed'], { env: { ...process.env, ...env }, stdio: 'ignore' });
-    const blobs = join(cache, 'models--org--killed', 'blobs');
-    /** Whether some of the first part is on the disk: of a second one, which is short, all may be there by then. */
-    const isBegun = (): boolean => {
-      const name = existsSync(blobs) && readdirSync(blobs).find((one) => one.endsWith('.parts'));
-      return name !== false && name !== undefined && /^0 \d{7,}\n/m.test(readFileSync(join(blobs, name), 'utf8'));
-    };
-    const gone = new Promise((resolve) => child.on('exit', resolve));
-    await until(isBegun, 'a stretch is on the disk');
-    child.kill('SIGKILL');
-    await gone;
-    server.delayMs = 0;
-    const before = server.seen.length;
-    const again = await runToEnd(['pull', 'org/killed'], env);
-    assert.equal(again.code, 0, again.output);
-    const ranges = server.seen.slice(before).flatMap(({ server: one, range }) => (one === 'store' ? [range ?? 'all'] : []));
-    assert.ok(ranges.length > 0 && ranges.some((range) => !/^(?:all|bytes=0-|bytes=33554432-)/.test(range)), ranges.join());
-    assert.ok(readFileSync(join(cache, 'models--org--killed', 'snapshots', commit, 'model.gguf')).equals(weights));
-    assert.deepEqual(readdirSync(blobs), [etagOf(files.get('model.gguf')!)]);
-  });
+  for (const [end, said] of [
+    ['SIGKILL', ''],
+    ['SIGINT', 'quern: stopped; what came is kept, and "quern pull org/sigint" goes on from there\n'],
+  ] as const)
+    it(`goes on where a process stopped that ${end} ended`, async () => {
+      const name = `org/${end.toLowerCase()}`;
+      const { commit, files } = server.put(name, { 'model.gguf': weights });
+      // Of the first part no more comes than this; the second one is shorter.
+      server.mischief('model.gguf', { kind: 'stall', after: 9 * 1024 * 1024 }, 2);
+      const child = spawn(process.execPath, [MAIN, 'pull', name], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+      const gone = once(child, 'close');
+      let stderr = '';
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      const blobs = join(cache, `models--${name.replace('/', '--')}`, 'blobs');
+      const isBegun = (): boolean => {
+        const journal = existsSync(blobs) && readdirSync(blobs).find((one) => one.endsWith('.parts'));
+        return typeof journal === 'string' && /^0 \d{7,}\n/m.test(readFileSync(join(blobs, journal), 'utf8'));
+      };
+      await until(isBegun, 'a stretch is on the disk');
+      child.kill(end);
+      assert.deepEqual([(await gone)[1], stderr], [end, said]);
+      server.calm();
+      const before = server.seen.length;
+      const again = await runToEnd(['pull', name], env);
+      assert.equal(again.code, 0, again.output);
+      const ranges = server.seen.slice(before).flatMap(({ server: one, range }) => (one === 'store' ? [range ?? 'all'] : []));
+      assert.ok(ranges.length > 0 && ranges.some((range) => !/^(?:all|bytes=0-|bytes=33554432-)/.test(range)), ranges.join());
+      assert.ok(readFileSync(join(blobs, '..', 'snapshots', commit, 'model.gguf')).equals(weights));
+      assert.deepEqual(readdirSync(blobs), [etagOf(files.get('model.gguf')!)]);
+    });
 
   it('works through a running daemon, which then answers with the model', async () => {
     daemon = await startDaemon({ env });
@@ -180,6 +189,35 @@ describe('quern pull', () => {
     // As under "quern runtime", which has no core API.
     const byRuntime = await runToEnd(['rm', 'org/tiny', '--runtime-port', new URL(daemon.runtime).port], env);
     assert.deepEqual([byRuntime.code, /in memory/.test(byRuntime.output)], [1, true], byRuntime.output);
+  });
+
+  it("serves Ollama's client: what it lacks it pulls, and then has by that name", async () => {
+    const model = 'llama3.2:1b';
+    const files = { 'Llama-3.2-1B-Instruct-Q4_K_M.gguf': readFileSync(decidedPuppetPath()) };
+    const { files: served } = server.put('bartowski/Llama-3.2-1B-Instruct-GGUF', files);
+    const [[, file]] = [...served] as [[string, ServedFile]];
+    const client = new Ollama({ host: daemon!.runtime });
+    const ask = { model, messages: [{ role: 'user', content: 'hello' }] };
+    await assert.rejects(client.chat(ask), { status_code: 404, message: /model 'llama3\.2:1b' not found/ });
+    const parts = [];
+    for await (const part of await client.pull({ model, stream: true })) parts.push(part);
+    assert.deepEqual([parts[0]?.status, parts.at(-1)?.status], ['pulling manifest', 'success']);
+    const of = parts.filter(({ digest }) => digest !== undefined);
+    assert.ok(of.every(({ digest, total }) => digest === `sha256:${etagOf(file)}` && total === file.bytes.length));
+    assert.equal(of.at(-1)?.completed, file.bytes.length);
+    assert.equal((await client.chat(ask)).message.content, PUPPET_SCRIPTS.hello.answer);
+    const names = async (): Promise<string[]> => (await client.list()).models.map(({ name }) => name);
+    assert.ok((await names()).includes(model));
+    assert.ok((await client.ps()).models.some(({ name }) => name === model));
+    assert.deepEqual((await client.show({ model })).details.format, 'gguf');
+    await client.copy({ source: model, destination: 'second' });
+    await client.create({ model: 'third', from: model, system: 'Be brief.' });
+    assert.equal((await client.chat({ ...ask, model: 'third' })).message.content, PUPPET_SCRIPTS.hello.answer);
+    for (const one of ['second', 'third', model]) await client.delete({ model: one });
+    assert.deepEqual(
+      (await names()).filter((one) => /llama|second|third/i.test(one)),
+      [],
+    );
   });
 
   it('stops a download whose client has gone', async () => {

@@ -7,7 +7,7 @@ import { log } from '../../base/log.js';
 import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
 import { lockFile, type RemoteFile, type RepositoryLayout } from '../cache/layout.js';
 import type { HubClient } from './client.js';
-import { isTransient, pauseBeforeTry, TRIES } from './hub-requests.js';
+import { isTransient, isWorthAnotherTry, pauseBeforeTry, pauseFor } from './hub-requests.js';
 import { checkFree } from './space.js';
 import { Digest, digestKind, Flusher, Journal, type Part, PartWriter } from './unfinished-file.js';
 
@@ -19,6 +19,8 @@ interface BlobRequest {
   readonly file: RemoteFile;
   /** Hears how many bytes of it are on disk, whenever that changes. */
   readonly onBytes: (bytes: number) => void;
+  /** Hears why a connection is tried again, and how many milliseconds later. */
+  readonly onPause: (ms: number, why: Failure) => void;
 }
 
 /** Downloads of one file that may end with the wrong bytes before it is given up. */
@@ -169,19 +171,20 @@ class BlobDownload {
 
   /** Tries again after failures that pass, with pauses; a try that brought bytes makes the count begin anew. */
   async #withRetries(path: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
-    const { onBytes } = this.request;
+    const { onBytes, onPause } = this.request;
     for (let tried = 1; ; tried++) {
       const before = this.journal.doneBytes;
       try {
         await act();
         return;
       } catch (error) {
-        if (signal.aborted || !isTransient(error)) throw error;
         if (this.journal.doneBytes - before >= PROGRESS_BYTES) tried = 1;
-        if (tried >= TRIES) throw error;
+        if (signal.aborted || !isWorthAnotherTry(error, tried)) throw error;
         log('debug', `${path}: ${error.message} Trying again.`);
         onBytes(this.journal.doneBytes);
-        await pauseBeforeTry(tried, this.request.client.settings.pauseMs, error, signal);
+        const pauseMs = pauseBeforeTry(tried, this.request.client.settings.pauseMs, error);
+        onPause(pauseMs, error);
+        await pauseFor(pauseMs, signal);
       }
     }
   }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { Failure } from '../../../schemas/errors.js';
+import { Failure, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { RemoteFile } from '../cache/layout.js';
 import { fetchBlob } from './blob.js';
 import type { HubClient } from './client.js';
+import { isTransient } from './hub-requests.js';
 import type { DownloadPlan } from './plan.js';
 
 /** What a download tells while it runs; the wire names of 3-core-wire 1.9. */
@@ -41,6 +42,14 @@ export type DownloadEvent =
   | { event: 'done'; local_dir: string }
   | { event: 'complete'; model_name: string }
   | { event: 'error'; message: string; error: string; status: number };
+
+/** The failure that an `error` event stands for. */
+export function downloadFailure({ status, message, error }: Extract<DownloadEvent, { event: 'error' }>): Failure {
+  const kinds = Object.keys(STATUS_OF_KIND) as FailureKind[];
+  // Of the two kinds with 503 only `busy` would say that this daemon has too much to do.
+  const kind = kinds.find((one) => STATUS_OF_KIND[one] === status && one !== 'busy');
+  return new Failure(kind ?? 'unavailable', message, { code: error });
+}
 
 /** A reader that lags by more than this misses progress, and nothing else. */
 const LAG_LIMIT = 256;
@@ -82,6 +91,9 @@ class EventQueue implements AsyncIterable<DownloadEvent> {
 const PROGRESS_MS = 250;
 /** A reader hears something at least this often. */
 const KEEP_ALIVE_MS = 5000;
+
+/** A pause of this length is told to readers. */
+const TOLD_PAUSE_MS = 5000;
 
 /** How the system refuses a folder that is not ours to write, or none. */
 const REFUSED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
@@ -155,6 +167,11 @@ export class Download {
   }
 
   #failureOf(error: unknown): Failure {
+    if (isTransient(error)) {
+      const { kind, code, message, retryAfterS } = error;
+      const kept = `${message} What has come is kept, and the next pull goes on from there.`;
+      return new Failure(kind, kept, { code, cause: error, ...(retryAfterS === undefined ? {} : { retryAfterS }) });
+    }
     if (error instanceof Failure) return error;
     const { layout, repository } = this.#plan;
     const { code } = error as NodeJS.ErrnoException;
@@ -189,13 +206,24 @@ export class Download {
       const onBytes = (onDisk: number): void => {
         bytes = onDisk;
       };
-      await fetchBlob({ client: this.#client, layout, commit, file, onBytes }, this.#stop.signal);
+      const onPause = this.#pauseTeller(name);
+      await fetchBlob({ client: this.#client, layout, commit, file, onBytes, onPause }, this.#stop.signal);
     } finally {
       clearInterval(timer);
     }
     bytes = file.sizeBytes;
     say();
     this.#tell({ event: 'end', file: name, size: file.sizeBytes });
+  }
+
+  /** Tells readers of long pauses of a file: once for each code of failure, because several connections of a file meet the same. */
+  #pauseTeller(file: string): (ms: number, why: Failure) => void {
+    const told = new Set<string>();
+    return (ms, { code, message }) => {
+      if (ms < TOLD_PAUSE_MS || told.has(code)) return;
+      told.add(code);
+      this.#tell({ event: 'warning', message: `${file} waits ${Math.round(ms / 1000)} s for the next try: ${message}` });
+    };
   }
 }
 

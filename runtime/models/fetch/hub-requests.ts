@@ -9,6 +9,8 @@ import type { HubSettings } from './settings.js';
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 const REDIRECT_LIMIT = 6;
+/** Codes of failures after which no way leads to the hub. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['ConnectFailed', 'ConnectTimeout']);
 
 /** The last answer of a chain of redirects, and what the answers before it said about the file. */
 export interface HubReply {
@@ -62,13 +64,18 @@ export class HubRequests {
       const isHome = url.origin === origin;
       const token: Record<string, string> =
         isHome && this.#settings.token !== null ? { authorization: `Bearer ${this.#settings.token}` } : {};
-      const reply = await this.#outbound.request({
-        url,
-        policy: isHome ? 'operator' : await this.#policyAway(),
-        headers: { 'user-agent': 'quern', ...request.headers, ...token },
-        limits: request.limits,
-        signal: request.signal,
-      });
+      const reply = await this.#outbound
+        .request({
+          url,
+          policy: isHome ? 'operator' : await this.#policyAway(),
+          proxy: this.#settings.proxies(url),
+          headers: { 'user-agent': 'quern', ...request.headers, ...token },
+          limits: request.limits,
+          signal: request.signal,
+        })
+        .catch((error: unknown) => {
+          throw withNetworkRemedy(error);
+        });
       linked ??= unquotedEtag(reply.header('x-linked-etag'));
       const location = reply.header('location');
       if (!REDIRECTS.has(reply.status) || location === undefined)
@@ -102,6 +109,16 @@ export class HubRequests {
     const isPrivate = addresses.length > 0 && addresses.every((address) => kindOfAddress(address) !== 'public');
     return isPrivate ? 'operator' : 'request';
   }
+}
+
+/** A failure to reach the hub at all, with what can be done about the way there. */
+function withNetworkRemedy(error: unknown): unknown {
+  if (!(error instanceof Failure) || !UNREACHABLE.has(error.code)) return error;
+  const { kind, code, message } = error;
+  return new Failure(kind, `${message} Look at the network; HTTPS_PROXY names a proxy, and HF_ENDPOINT another hub.`, {
+    code,
+    cause: error,
+  });
 }
 
 /** What the hub says of a repository that it has taken from everybody. */
@@ -182,7 +199,7 @@ export function refusalOf(reply: OutboundReply, { repository, path }: HubSubject
 }
 
 /** Tries in a row that bring nothing before a request is given up. */
-export const TRIES = 6;
+const TRIES = 6;
 const LONGEST_PAUSE_MS = 30_000;
 /** A server may ask for a longer pause than ours, up to this. */
 const LONGEST_ASKED_S = 120;
@@ -196,21 +213,29 @@ export function isTransient(error: unknown): error is Failure {
   return error instanceof Failure && PASSING.has(error.code);
 }
 
-/** Waits before try number `tried + 1`: as long as the server asked for, else twice as long each time, with a random share. */
-export async function pauseBeforeTry(tried: number, pauseMs: number, error: unknown, signal: AbortSignal): Promise<void> {
-  const asked = error instanceof Failure && error.retryAfterS !== undefined ? Math.min(error.retryAfterS, LONGEST_ASKED_S) * 1000 : 0;
-  const own = Math.min(LONGEST_PAUSE_MS, pauseMs * 2 ** (tried - 1)) * (0.5 + Math.random() / 2);
-  await wait(Math.max(asked, own), undefined, { signal }).catch(() => signal.throwIfAborted());
+/** Whether try number `tried + 1` makes sense: the failure may pass, tries are left, and the server asks for no longer pause than somebody would wait for. */
+export function isWorthAnotherTry(error: unknown, tried: number): error is Failure {
+  return isTransient(error) && tried < TRIES && (error.retryAfterS ?? 0) <= LONGEST_ASKED_S;
 }
 
-/** Runs `act` until it succeeds, fails for good, is asked for a longer pause than somebody would wait for, or has failed `TRIES` times. */
+/** Milliseconds before try number `tried + 1`: as long as the server asked for, else twice as long each time, with a random share. */
+export function pauseBeforeTry(tried: number, pauseMs: number, { retryAfterS = 0 }: Failure): number {
+  const own = Math.min(LONGEST_PAUSE_MS, pauseMs * 2 ** (tried - 1)) * (0.5 + Math.random() / 2);
+  return Math.max(retryAfterS * 1000, own);
+}
+
+/** Waits so long, or throws the reason of the abort. */
+export const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+
+/** Runs `act` until it succeeds, or until another try makes no sense. */
 export async function withRetries<T>(act: () => Promise<T>, pauseMs: number, signal: AbortSignal): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await act();
     } catch (error) {
-      if (signal.aborted || !isTransient(error) || tried >= TRIES || (error.retryAfterS ?? 0) > LONGEST_ASKED_S) throw error;
-      await pauseBeforeTry(tried, pauseMs, error, signal);
+      if (signal.aborted || !isWorthAnotherTry(error, tried)) throw error;
+      await pauseFor(pauseBeforeTry(tried, pauseMs, error), signal);
     }
   }
 }

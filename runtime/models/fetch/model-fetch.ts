@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Failure, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
+import { Failure } from '../../../schemas/errors.js';
 import { humanSize } from '../../base/files.js';
 import { log } from '../../base/log.js';
-import type { DownloadEvent } from './download.js';
+import { type DownloadEvent, downloadFailure } from './download.js';
 import type { Hub } from './hub.js';
 import type { DownloadPlan } from './plan.js';
 import { withSpaceNote } from './space.js';
@@ -144,7 +144,7 @@ export class ModelFetch {
     this.#plan = plan;
     let isComplete = false;
     for await (const event of this.#hub.download(withSpaceNote(plan, fit), signal)) {
-      if (event.event === 'error') throw new Failure(failureKind(event.status), event.message, { code: event.error });
+      if (event.event === 'error') throw downloadFailure(event);
       isComplete ||= event.event === 'complete';
       this.#note(event);
     }
@@ -160,9 +160,6 @@ export class ModelFetch {
   }
 }
 
-const failureKind = (status: number): FailureKind =>
-  (Object.keys(STATUS_OF_KIND) as FailureKind[]).find((kind) => STATUS_OF_KIND[kind] === status && kind !== 'busy') ?? 'unavailable';
-
 /** What kept a model from coming, with the model's name and what to do. */
 function fetchFailure(model: string, error: unknown): Failure {
   if (!(error instanceof Failure)) {
@@ -170,7 +167,7 @@ function fetchFailure(model: string, error: unknown): Failure {
   }
   const { kind, code, retryAfterS, fields } = error;
   const isPassing = kind === 'unavailable' || kind === 'timed_out' || kind === 'busy';
-  const remedy = isPassing ? ` What has come is kept: ask again when the network is there, or run "quern pull ${model}".` : '';
+  const remedy = isPassing ? ` To go on, ask again when the network is there, or run "quern pull ${model}".` : '';
   return new Failure(kind, `${model} is not on this machine and could not be fetched: ${error.message}${remedy}`, {
     code,
     fields: { ...fields, model },

@@ -51,7 +51,9 @@ export async function planDownload(client: HubClient, name: string, signal: Abor
   let failure: unknown;
   for (const repository of repositoriesOf(id)) {
     try {
-      const { commit, files } = await listFiles(client, repository, signal);
+      const { commit, files } = await listFiles(client, repository, signal).catch((error: unknown) => {
+        throw repository.includes('/') ? error : withShortNameHint(error, repository, client.settings.endpoint);
+      });
       const selection = selectFiles(repository, files, quantisation);
       if (selection) return await planOf(client, { name, id, repository, commit, selection });
       failure ??= noUsableWeights(id, files);
@@ -94,6 +96,15 @@ export function repositoryName(name: string): { id: string; quantisation: string
   throw new Failure('bad_request', `"${name}" is a file; give the model's repository as org/repo or org/repo:QUANT.`, {
     code: 'InvalidModelName',
   });
+}
+
+/** What a name without an organisation lacks: almost all models of the hub have one. */
+function withShortNameHint(error: unknown, id: string, endpoint: string): unknown {
+  if (!(error instanceof Failure) || error.kind !== 'not_found') return error;
+  const { kind, message, code, fields } = error;
+  const where = `${endpoint}/models?library=gguf&search=${encodeURIComponent(id)}`;
+  const hint = `${id} is no short name that is known here: name a repository as org/repo or org/repo:QUANT; ${where} lists some.`;
+  return new Failure(kind, `${message} ${hint}`, { code, fields: { ...fields } });
 }
 
 /** The files of a repository at its newest commit. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { type ProxyChoice, proxiesOf } from '../../net/proxies.js';
 import { hubCacheFolder, hubHome, wholePath } from '../find/hub-cache.js';
 
 const PUBLIC_ENDPOINT = 'https://huggingface.co';
@@ -24,6 +25,8 @@ export interface HubSettings {
   readonly connections: number;
   /** The first pause before another try; each further one is twice as long. */
   readonly pauseMs: number;
+  /** The way to the hub and to where it keeps its files. */
+  readonly proxies: ProxyChoice;
 }
 
 function tokenOf(env: NodeJS.ProcessEnv): string | null {
@@ -57,7 +60,7 @@ function positive(text: string | undefined, otherwise: number): number {
 
 /**
  * Settings by `HF_ENDPOINT`, `HF_TOKEN` (else the token file of the hub's own login), `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE`,
- * `HF_HUB_CACHE` or `HF_HOME`, `HF_HUB_DOWNLOAD_TIMEOUT` (seconds, 30) and `QUERN_DOWNLOAD_CONNECTIONS` (4). Throws `invalid`.
+ * `HF_HUB_CACHE` or `HF_HOME`, `HF_HUB_DOWNLOAD_TIMEOUT` (seconds, 30), `QUERN_DOWNLOAD_CONNECTIONS` (4) and the variables of proxies. Throws `invalid`.
  */
 export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
   return {
@@ -68,5 +71,6 @@ export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
     stallMs: positive(env.HF_HUB_DOWNLOAD_TIMEOUT, STALL_S) * 1000,
     connections: Math.min(16, Math.ceil(positive(env.QUERN_DOWNLOAD_CONNECTIONS, CONNECTIONS))),
     pauseMs: 500,
+    proxies: proxiesOf(env),
   };
 }

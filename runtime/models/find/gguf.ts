@@ -7,7 +7,7 @@ import { chooseFile, quantisationOf } from '../../formats/gguf-names.js';
 import { howToFetch, modelMissing } from '../../formats/model-files.js';
 import type { FoundModel, ModelPlaces } from './contract.js';
 import { cachedGgufFiles, repositoryFolder } from './hub-cache.js';
-import { parseName } from './names.js';
+import { parseName, wholeId } from './names.js';
 import { knownModels, ownGgufFiles, requireOwnPlace } from './places.js';
 
 async function isFile(path: string): Promise<boolean> {
@@ -65,15 +65,15 @@ async function fromRepository(name: string, id: string, wanted: string | null, p
     // What lies below a folder without an organisation may be another model.
     { source: 'folder' as const, choice: id.includes('/') ? undefined : chooseFile(top, wanted) },
     { source: 'folder' as const, choice: chooseFile(all, wanted) },
-    { source: 'hub' as const, choice: chooseFile(await cachedGgufFiles(places.hub, id), wanted) },
+    { source: 'hub' as const, choice: chooseFile(await cachedGgufFiles(places.hub, wholeId(id)), wanted) },
   ];
   const { source, choice } = choices.find((one) => one.choice?.note === null) ?? choices.find((one) => one.choice) ?? {};
   if (source && choice) return foundFile(id, wanted, choice.file, source, choice.note);
   const looked = [
     `a built-in model or ${join(places.folder, `${id}.gguf`)}`,
-    `GGUF files in ${join(places.folder, ...id.split('/'))} and in ${repositoryFolder(places.hub, id)}`,
+    `GGUF files in ${join(places.folder, ...id.split('/'))} and in ${repositoryFolder(places.hub, wholeId(id))}`,
   ];
-  const remedies = id.includes('/')
+  const remedies = wholeId(id).includes('/')
     ? [howToFetch(wanted === null ? id : `${id}:${wanted}`), `put a .gguf file into ${places.folder} and name it by its path`]
     : [`use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}`, `put a .gguf file into ${places.folder}`];
   throw ggufMissing(name, looked, remedies);

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { AliasFacts } from './contract.js';
+import { LIBRARY_DEFAULTS, libraryModel, namesInstead, withoutLibrary } from './ollama-library.js';
 
 const ID = /^[A-Za-z0-9_.-]{1,96}(?:\/[A-Za-z0-9_.-]{1,96})?$/;
 /** Forbidden by the hub too: cache folders have `--` for the slash, and a path goes past `.`, so that two names would stand for one folder. */
@@ -33,11 +34,13 @@ export const isNameable = (id: string): boolean => !/\.gguf$/i.test(id) && !id.i
 
 /**
  * Splits a model name at its last colon; names that end in `.gguf` are paths and have no quantisation. What others put before a repository of
- * the hub, such as `hf.co/`, is left out.
+ * the hub, such as `hf.co/`, is left out, and a size of a model of Ollama's library is the repository that has it.
  */
 export function splitName(given: string): ModelName {
   if (/\.gguf$/i.test(given)) return { id: given, quantisation: null, isPath: true };
-  const name = given.replace(ON_HUB, '');
+  const name = withoutLibrary(given.replace(ON_HUB, ''));
+  const library = libraryModel(name);
+  if (library) return { id: library.repository, quantisation: library.quantisation, isPath: false };
   const colon = name.lastIndexOf(':');
   if (colon < 0) return { id: name, quantisation: null, isPath: false };
   const suffix = name
@@ -54,9 +57,11 @@ export function parseName(name: string): ModelName {
   if (/[\u0000-\u001f]/.test(name)) throw badName(name, 'it holds a control character');
   const parsed = splitName(name);
   if (parsed.isPath) return parsed;
+  const instead = namesInstead(withoutLibrary(name));
+  if (instead) throw badName(name, `of Ollama's library ${instead.join(', ')} are known here`);
   if (parsed.id.includes('..') || !ID.test(parsed.id)) throw badName(name, 'letters, digits, "_", ".", "-" and one slash are allowed');
   if (AMBIGUOUS.test(parsed.id)) throw badName(name, '"--", a part "." and a "-" at the beginning or end of a part are not allowed');
-  if (parsed.quantisation !== null && !/^[A-Z0-9_-]{1,32}$/.test(parsed.quantisation))
+  if (parsed.quantisation !== null && !/^[A-Z0-9_.-]{1,32}$/.test(parsed.quantisation))
     throw badName(name, `"${parsed.quantisation}" is no quantisation`);
   return parsed;
 }
@@ -122,6 +127,7 @@ const ALIASES: ReadonlyMap<string, Alias> = new Map([
 const SHORT: ReadonlyMap<string, string> = new Map([
   ['kokoro', 'hexgrad/Kokoro-82M'] as const,
   ['piper', 'rhasspy/piper-voices'] as const,
+  ...LIBRARY_DEFAULTS,
   ...[
     'sentence-transformers/all-MiniLM-L6-v2',
     'sentence-transformers/all-mpnet-base-v2',

@@ -134,6 +134,7 @@ describe('the log of the server', () => {
       stallMs: 1500,
       connections: 3,
       pauseMs: 5,
+      proxies: () => null,
     };
     const hub = new Hub(outbound, settings, events);
     server.put('org/model', { 'config.json': '{}', 'onnx/model.onnx': Buffer.alloc(5000, 1) });

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -7,6 +10,7 @@ import { HubClient } from '../../../../../runtime/models/fetch/client.js';
 import { planDownload } from '../../../../../runtime/models/fetch/plan.js';
 import { hubSettings } from '../../../../../runtime/models/fetch/settings.js';
 import { Outbound } from '../../../../../runtime/net/outbound.js';
+import { proxiesOf } from '../../../../../runtime/net/proxies.js';
 import { bytesOf, type HubStage, hubStage } from './stage.js';
 
 const never = new AbortController().signal;
@@ -82,6 +86,33 @@ describe('asking the hub', () => {
     const before = stage.server.seen.length;
     await assert.rejects(stage.hub().quantisations('org/counted', never), { code: 'HubBusy', retryAfterS: 3600 });
     assert.equal(stage.server.seen.length, before + 1);
+  });
+
+  it('says what can be done where no way leads to the hub', async () => {
+    const gone = stage.hub({ endpoint: 'http://127.0.0.1:9', pauseMs: 1 });
+    await assert.rejects(gone.plan('org/absent', never), { code: 'ConnectFailed', message: /ECONNREFUSED.*HTTPS_PROXY.*HF_ENDPOINT/ });
+  });
+
+  it('goes by the proxy to the hub and to where that keeps its files', async () => {
+    const asked: string[] = [];
+    const proxy = createServer((incoming, response) => {
+      const { origin, port, pathname, search } = new URL(incoming.url!);
+      asked.push(origin);
+      request({ port, path: pathname + search, headers: incoming.headers }, (reply) =>
+        reply.pipe(response.writeHead(reply.statusCode!, reply.headers)),
+      ).end();
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const [hub, store] = [stage.server.url, stage.server.storeUrl].map((url) => url.replace('127.0.0.1', 'hub.test')) as [string, string];
+    stage.server.put('org/behind', { 'model.gguf': bytesOf(2048) });
+    stage.server.storeUrl = store;
+    const proxies = proxiesOf({ HTTP_PROXY: `127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+    const events = await stage.pull('org/behind', stage.hub({ endpoint: hub, proxies }));
+    stage.server.storeUrl = store.replace('hub.test', '127.0.0.1');
+    proxy.closeAllConnections();
+    proxy.close();
+    assert.equal(events.at(-1)!.event, 'complete');
+    assert.deepEqual(new Set(asked), new Set([hub, store]));
   });
 
   it('asks nothing while offline', async () => {

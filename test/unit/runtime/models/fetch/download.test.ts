@@ -149,6 +149,28 @@ describe('downloading from the hub', () => {
     });
   }
 
+  it('gives up at once where the store asks for a longer pause than somebody would wait for, and says that what came is kept', async () => {
+    stage.server.put('org/long', { 'model.gguf': bytesOf(MIB, 60) });
+    stage.server.mischief('model.gguf', { kind: 'status', status: 429, headers: { 'retry-after': '900' } });
+    const event = last(await stage.pull('org/long'));
+    assert.ok(event.event === 'error' && event.error === 'HubBusy', JSON.stringify(event));
+    assert.match(event.message, /try again in 900 s\. What has come is kept/);
+  });
+
+  it('tells of a long pause, once for all connections of a file', async () => {
+    stage.server.put('org/paused', { 'model.gguf': LARGE });
+    stage.server.mischief('model.gguf', { kind: 'status', status: 429, headers: { 'retry-after': '60' } }, 2);
+    const [hub, stop] = [stage.hub(), new AbortController()];
+    const events: DownloadEvent[] = [];
+    for await (const event of hub.download(await hub.plan('org/paused', stop.signal), stop.signal)) {
+      events.push(event);
+      if (event.event === 'warning') stop.abort();
+    }
+    const told = events.flatMap((event) => (event.event === 'warning' ? [event.message] : []));
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /^model\.gguf waits 60 s .* too many requests \(429\)/);
+  });
+
   it('fetches what is damaged in size again', async () => {
     const { files } = stage.server.put('org/short', { 'model.gguf': bytesOf(MIB, 77) });
     await stage.pull('org/short');

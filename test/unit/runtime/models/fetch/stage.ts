@@ -44,6 +44,7 @@ export async function hubStage(): Promise<HubStage> {
       stallMs: 1500,
       connections: 3,
       pauseMs: 5,
+      proxies: () => null,
       ...settings,
     });
     hubs.push(made);
