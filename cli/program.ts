@@ -1,6 +1,7 @@
 import { Failure, type FailureKind } from '../schemas/errors.js';
 import { Interrupted } from './interrupt.js';
-import { Output, type Streams, withoutControls } from './output.js';
+import { nearest } from './nearest.js';
+import { Output, type Streams } from './output.js';
 import { parseCall, type RawVerb, type Verb } from './verb.js';
 import { VERBS } from './verbs.js';
 
@@ -36,15 +37,25 @@ function findVerb(given: readonly string[]): { verb: Verb | RawVerb; args: strin
   for (const count of [2, 1]) {
     const said = args.slice(0, count).join(' ');
     const verb = VERBS.find(({ name, aliases = [] }) => [name, ...aliases].includes(said));
-    // A family's own name stands for one of its verbs, but not before a word that is none of them.
-    const isForFamily = count === 1 && verb?.name.includes(' ') && args[1] !== undefined && !args[1].startsWith('-');
+    // A family's own name stands for one of its verbs, but not before a word that is none of them and that this one does not take.
+    const isFamily = count === 1 && verb !== undefined && VERBS.some(({ name }) => name.startsWith(`${said} `));
+    const isForFamily = isFamily && (verb.name.includes(' ') || !verb.words) && args[1] !== undefined && !args[1].startsWith('-');
     if (verb && !isForFamily) return { verb, args: args.slice(count) };
   }
-  const [first, second] = args;
-  const family = VERBS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name.split(' ')[1]);
-  const known = family.length > 0 ? family : [...new Set(VERBS.map(({ name }) => name.split(' ')[0]))];
-  const word = family.length > 0 && second !== undefined ? `${first} ${second}` : first;
-  throw new Failure('bad_request', `unknown command "${word}": use ${known.join(', ')}.`);
+  throw new Failure('bad_request', complaintOf(args));
+}
+
+/** Says that the first words are no command, and which may be meant. */
+function complaintOf([first = '', second]: readonly string[]): string {
+  const family = VERBS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name.split(' ')[1]!);
+  if (family.length > 0) {
+    const meant = nearest(second ?? '', family);
+    const word = second === undefined ? first : `${first} ${second}`;
+    return `unknown command "${word}": ${meant === undefined ? `use ${family.join(', ')}.` : `did you mean "${first} ${meant}"?`}`;
+  }
+  const known = [...new Set(VERBS.map(({ name }) => name.split(' ')[0]!))];
+  const meant = nearest(first, [...known, ...VERBS.flatMap(({ aliases = [] }) => aliases)]);
+  return `unknown command "${first}": ${meant === undefined ? `use ${known.join(', ')}.` : `did you mean "${meant}"? "quern help" lists all.`}`;
 }
 
 /** Runs one command line and resolves to its exit code; what a verb throws is printed, as JSON where `--json` was given. */
@@ -77,9 +88,8 @@ export async function runProgram(given: readonly string[], around: Surroundings)
     }
     if (!(error instanceof Failure)) throw error;
     const { code, kind, message } = error;
-    around.stderr.write(
-      given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${withoutControls(message)}\n`,
-    );
+    if (given.includes('--json')) around.stderr.write(`${JSON.stringify({ error: { kind, code, message } })}\n`);
+    else open(false).note(message);
     return TAKEN.test(code) ? 1 : (EXIT_CODES[kind] ?? 1);
   }
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type DaemonOptions, OPTIONS, readOptions, SWITCHES } from '../gateway/daemon/options.js';
 import { Failure } from '../schemas/errors.js';
+import { nearest } from './nearest.js';
 import type { Output } from './output.js';
 
 /** One flag of a verb. */
@@ -120,9 +121,12 @@ function wordsOf(form: string): { least: number; most: number } {
 export const usageOf = ({ name, words = '' }: Pick<Verb, 'name' | 'words'>): string => `quern ${name}${words === '' ? '' : ` ${words}`}`;
 
 /** What `parseArgs` did not like, in our words. */
-function complaintOf({ message }: Error): string {
+function complaintOf({ message }: Error, flags: readonly string[]): string {
   const flag = /--?[\w-]+(?= |'|$)/.exec(message.replace(/-\w, /, ''))?.[0] ?? '';
-  if (message.startsWith('Unknown option')) return `there is no flag "${flag}".`;
+  if (message.startsWith('Unknown option')) {
+    const meant = nearest(flag.replace(/^-+/, ''), flags);
+    return `there is no flag "${flag}"${meant === undefined ? '.' : `; did you mean --${meant}?`}`;
+  }
   return message.includes('does not take') ? `${flag} takes no value.` : `${flag} needs a value.`;
 }
 
@@ -145,7 +149,10 @@ export function parseCall(
   try {
     parsed = parseArgs({ args: [...args], options: Object.fromEntries([...own, ...daemons]), allowPositionals: true });
   } catch (error) {
-    throw new Failure('bad_request', `${complaintOf(error as Error)} Run "quern ${verb.name} --help" for the list.`);
+    throw new Failure(
+      'bad_request',
+      `${complaintOf(error as Error, Object.keys(flagsOf(verb)))} Run "quern ${verb.name} --help" for the list.`,
+    );
   }
   const { values, positionals } = parsed;
   const { least, most } = wordsOf(verb.words ?? '');

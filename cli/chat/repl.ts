@@ -23,7 +23,7 @@ const HELP = [
   ['/show', 'who answers, and the settings'],
   ['/verbose', 'show tokens and times after each answer, or no more'],
   ['/save FILE', 'write what was said as Markdown; "/save! FILE" also over a file that is there'],
-  ['/bye', 'end; Ctrl+D does so too. Ctrl+C stops an answer'],
+  ['/bye', 'end; Ctrl+D does so too. Ctrl+C stops an answer, or takes back what is being typed'],
 ] as const;
 
 /** Joins lines to a message: those between `"""`, and those of which all but the last end with a backslash. */
@@ -34,6 +34,12 @@ export class Composer {
   /** Whether more lines must come. */
   get isOpen(): boolean {
     return this.#form !== 'single';
+  }
+
+  /** Forgets the lines of a message that is not complete. */
+  drop(): void {
+    this.#lines = [];
+    this.#form = 'single';
   }
 
   /** Takes a line, and gives the message that it completes; null while more must come. */
@@ -59,6 +65,7 @@ class Conversation {
   readonly #talk: Talk;
   readonly #lines: Interface;
   readonly #files: string[] = [];
+  readonly #composer = new Composer();
   #isVerbose: boolean;
   #answering: AbortController | undefined;
   #isClosed = false;
@@ -69,15 +76,26 @@ class Conversation {
     this.#lines = lines;
     this.#isVerbose = call.flags.verbose === true;
     lines.once('close', () => (this.#isClosed = true));
-    lines.on('SIGINT', () => {
-      if (this.#answering) this.#answering.abort(new Failure('bad_request', 'stopped'));
-      else lines.close();
-    });
+    lines.on('SIGINT', () => this.#interrupt());
+  }
+
+  /** Ctrl+C: stops an answer, else takes back what is being typed, else ends. */
+  #interrupt(): void {
+    if (this.#answering) this.#answering.abort(new Failure('bad_request', 'stopped'));
+    else if (this.#lines.line === '' && !this.#composer.isOpen) this.#lines.close();
+    else {
+      this.#composer.drop();
+      // To the end of the line, and away with it.
+      this.#lines.write(null, { ctrl: true, name: 'e' });
+      this.#lines.write(null, { ctrl: true, name: 'u' });
+      this.#lines.setPrompt(PROMPT);
+      this.#lines.prompt();
+    }
   }
 
   /** Answers message after message until the person ends it. */
   async hold(): Promise<void> {
-    const composer = new Composer();
+    const composer = this.#composer;
     this.#lines.setPrompt(PROMPT);
     this.#lines.prompt();
     for await (const line of this.#lines) {
@@ -91,6 +109,8 @@ class Conversation {
       this.#lines.setPrompt(composer.isOpen ? PROMPT_MORE : PROMPT);
       this.#lines.prompt();
     }
+    // The prompt stands there still, unless /bye ended it.
+    if (this.#isClosed) this.#call.out.line();
   }
 
   async #answer(text: string): Promise<void> {
@@ -144,7 +164,7 @@ class Conversation {
         break;
       default:
         if (name !== 'help' && name !== '?') out.line(`there is no command /${name}`);
-        for (const [form, meaning] of HELP) out.line(`  ${form.padEnd(17)}${meaning}`);
+        out.list(HELP);
     }
     return true;
   }

@@ -17,8 +17,9 @@ interface Checked {
 }
 
 async function checkedFile(path: string): Promise<Checked> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Failure('not_found', `${path} cannot be read: ${(cause as Error).message}`, { cause });
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'ENOENT' ? `there is no file ${path}.` : `${path} cannot be read: ${cause.message}`;
+    throw new Failure('not_found', why, { cause });
   });
   const { value } = parseProjectFile(basename(path), text, path);
   return validateConfig(value, String(value.namespace ?? 'default'), String(value.name ?? 'project'));

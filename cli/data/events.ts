@@ -4,6 +4,7 @@ import { withoutControls } from '../output.js';
 import { type Call, numberOf, type Run, textOf } from '../verb.js';
 
 const SHOWN = 30;
+const ABOUT_CHARS = 80;
 const STYLES = { completed: 'green', failed: 'red' } as const;
 
 const eventsOf = (call: Call): string => {
@@ -17,11 +18,21 @@ const rowOf = ({ timestamp, event_type, status, duration_ms, event_id, summary }
   status,
   duration_ms === null ? '' : `${Math.round(duration_ms)} ms`,
   event_id,
-  Object.entries(summary)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ')
-    .slice(0, 80),
+  aboutOf(summary).slice(0, ABOUT_CHARS),
 ];
+
+/** What is known of an event beside its time, which has a column of its own: `model=m tokens=prompt:24,completion:13`. */
+function aboutOf({ duration_ms: _told, ...summary }: EventItem['summary']): string {
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.entries(summary)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => {
+      if (typeof value !== 'object' || Array.isArray(value)) return `${name}=${textOf(value)}`;
+      const members = Object.entries(value as object).map(([member, one]) => `${member}:${textOf(one)}`);
+      return `${name}=${members.join(',')}`;
+    })
+    .join(' ');
+}
 
 /** What a project, or with `--server` the server, did last; with `--follow` also what it does from then on. */
 export const events: Run = (call) =>

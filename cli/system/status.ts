@@ -8,6 +8,7 @@ import type { Health as CoreHealth, Disk, Info } from '../../schemas/generated/c
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { ModelList } from '../../schemas/generated/universal/models.js';
 import { withDaemon } from '../daemon/client.js';
+import { wrapped } from '../output.js';
 import type { Call, Outcome, Run } from '../verb.js';
 
 const STATUS_STYLES = { healthy: 'green', degraded: 'yellow', unhealthy: 'red' } as const;
@@ -32,8 +33,10 @@ export const status: Run = (call) =>
         show: () => {
           out.line(`Quern ${info.version} answers at ${daemon.baseOf('core')} (core) and ${daemon.baseOf('runtime')} (runtime)`);
           out.line(`data in ${info.data_directory}, ${humanSize(disk.cache.free_bytes)} free (${disk.cache.percent_free} %)\n`);
-          for (const { name, status: state, message } of health.components)
-            out.line(`${out.style(STATUS_STYLES[state], state.padEnd(10))} ${name.padEnd(18)} ${message}`);
+          for (const { name, status: state, message } of health.components) {
+            const text = wrapped(`${state.padEnd(10)} ${name.padEnd(18)} ${message}`, out.width, 30);
+            out.line(text.replace(state, () => out.style(STATUS_STYLES[state], state)));
+          }
         },
       };
     },

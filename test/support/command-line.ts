@@ -8,12 +8,18 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a command line in this process, with a text on its standard input, which may pass for a terminal. */
+/** Runs a command line in this process, with a text on its standard input, which may pass for a terminal. It writes to a terminal of so many columns, or to none. */
 export async function ranProgram(
   args: readonly string[],
-  { input = '', env = {}, isTerminal = false }: { input?: string; env?: Record<string, string>; isTerminal?: boolean } = {},
+  {
+    input = '',
+    env = {},
+    isTerminal = false,
+    columns,
+  }: { input?: string; env?: Record<string, string>; isTerminal?: boolean; columns?: number } = {},
 ): Promise<Ran> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const screen = columns === undefined ? {} : { isTTY: true, columns };
+  const [stdout, stderr] = [Object.assign(new PassThrough(), screen), Object.assign(new PassThrough(), screen)];
   const written = { stdout: '', stderr: '' };
   stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
   stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));

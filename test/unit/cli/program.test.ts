@@ -8,6 +8,7 @@ import { contentOf } from '../../../cli/chat/attachments.js';
 import { Composer } from '../../../cli/chat/repl.js';
 import { route } from '../../../cli/daemon/client.js';
 import { readRows } from '../../../cli/ml/table-file.js';
+import { wrapped } from '../../../cli/output.js';
 import { differencesOf } from '../../../runtime/config/problems.js';
 import { ranProgram } from '../../support/command-line.js';
 
@@ -19,11 +20,15 @@ describe('a command line', () => {
     for (const [line, says] of [
       ['dance', /^quern: unknown command "dance": use start, .*help\.$/m],
       ['mcp dance', /unknown command "mcp dance": use list, .*serve/],
+      ['datsets', /unknown command "datsets": did you mean "datasets"\?/],
+      ['lst', /did you mean "list"\?/],
+      ['datasets crate docs', /unknown command "datasets crate": did you mean "datasets create"\?/],
       ['config', /unknown command "config": use validate, diff, generations, try, restore/],
       ['datasets dance', /unknown command "datasets dance"|"dance" is too much: use quern datasets/],
       ['run', /something is missing: use quern run MODEL \[QUESTION \.\.\.\]/],
       ['rm a b', /"b" is too much: use quern rm MODEL/],
       ['query x --no-such', /there is no flag "--no-such"\. Run "quern query --help"/],
+      ['query x --jsn', /there is no flag "--jsn"; did you mean --json\? Run/],
       ['query x --top', /--top needs a value/],
       ['query x --json=1', /--json takes no value/],
       ['query x --top many', /--top must be a number, not "many"/],
@@ -67,6 +72,21 @@ describe('a command line', () => {
     assert.match((await ranProgram(['query', '--help'])).stdout, /--port PORT +port of the core API \(14345\); PORT/);
   });
 
+  it('tells of a family with the flags that its commands share once', async () => {
+    const { stdout } = await ranProgram(['help', 'datasets']);
+    assert.equal(stdout.match(/--runtime-port/g)?.length, 1);
+    assert.match(stdout, /--strategy NAME[\s\S]*Flags of all of them\n[\s\S]*--json +print JSON/);
+  });
+
+  it('sets its texts between words where a terminal is narrow, and as they are elsewhere', async () => {
+    const narrow = (await ranProgram(['help'], { columns: 60 })).stdout.split('\n');
+    // What is longer has no blank to break at, but the form of a command and its column.
+    for (const text of narrow) assert.ok(text.length <= 80, text);
+    assert.ok((await ranProgram(['help'])).stdout.split('\n').some((text) => text.length > 120));
+    assert.equal(wrapped('one two three', 8, 2), 'one two\n  three');
+    assert.equal(wrapped('/a/long/path/of/a/file is there', 8), '/a/long/path/of/a/file\nis there');
+  });
+
   it('fetches no model that comes with the program', async () => {
     const { code, stdout } = await ranProgram(['pull', 'quern-tiny']);
     assert.deepEqual([code, stdout], [0, 'quern-tiny comes with Quern\n']);
@@ -103,6 +123,13 @@ describe('a command line', () => {
 });
 
 describe('what a person types', () => {
+  it('is forgotten where it is dropped', () => {
+    const composer = new Composer();
+    composer.add('"""one');
+    composer.drop();
+    assert.deepEqual([composer.isOpen, composer.add('two')], [false, 'two']);
+  });
+
   it('becomes a message over several lines', () => {
     for (const [lines, messages] of [
       [
