@@ -32,7 +32,8 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
 
   it('says who answers, answers at once, and imports an example', async () => {
     const { browser } = stage;
-    await stage.open('chat');
+    // The address that people type has no part behind it yet.
+    await browser.open(stage.daemon.core);
     await browser.until(shows('quern-tiny'));
     await browser.until(`${shows('Watch over a cold store')} && ${shows('use it here')}`);
     await stage.inspect('chat-first-visit');
@@ -41,7 +42,7 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
     await browser.value(
       `document.querySelector(${JSON.stringify(FIELD)}).dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))`,
     );
-    assert.deepEqual([await browser.value(VALUE), await browser.value('location.hash')], [GREETING, '#/chat']);
+    assert.deepEqual([await browser.value(VALUE), await browser.value('location.hash')], [GREETING, '']);
     await browser.press('Enter');
     await browser.until(answered('tokens/s'));
     assert.match(await browser.value('location.hash'), /^#\/chat\/conv_/);
@@ -124,6 +125,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(`${LAST}.querySelectorAll('math').length === 2 && ${LAST}.querySelector('.hljs-keyword')`);
     const seen = await browser.value<unknown>(`({
       table: ${LAST}.querySelectorAll('.wide table tr').length,
+      cells: [...${LAST}.querySelectorAll('tbody tr:first-child td')].map((one) => getComputedStyle(one).textAlign),
       code: [...${LAST}.querySelectorAll('.code .language')].map((one) => one.textContent),
       pictures: ${LAST}.querySelectorAll('img').length,
       hacked: 'hacked' in window,
@@ -132,6 +134,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     const safe = ['noopener noreferrer', '_blank'];
     assert.deepEqual(seen, {
       table: 3,
+      cells: ['start', 'right'],
       code: ['python', 'mermaid'],
       pictures: 0,
       hacked: false,
@@ -145,6 +148,13 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     // Screen readers hear the answer without its marks.
     await browser.until(told('Answer: A heading Some bold text, code, a link and a formula'));
     await stage.inspect('chat-markdown');
+    // The end stays in sight where the room becomes smaller, as it does when a phone opens its keyboard.
+    await browser.click('To the end');
+    await browser.resize(390, 400);
+    await browser.until(
+      `((one) => one.scrollHeight > one.clientHeight && one.scrollHeight - one.scrollTop - one.clientHeight < 2)(document.querySelector('[role=log]'))`,
+    );
+    await browser.resize(1440, 900);
   });
 
   it('loads no more than its share of code', async () => {
@@ -174,6 +184,10 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(`${answered('had 3 words')} && ${IN_FIELD}`);
     await browser.press('ArrowUp');
     await browser.until(`document.querySelector('textarea[aria-label="Your question in other words"]')?.value === 'One two'`);
+    await browser.press('Escape');
+    await browser.until(IN_FIELD);
+    await browser.press('ArrowUp');
+    await browser.fill('textarea[aria-label="Your question in other words"]', 'One two');
     await browser.click('Ask again');
     await browser.until(`${answered('had 2 words')} && ${shows('2 of 2')}`);
     await browser.click('Another answer');
@@ -199,8 +213,14 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     assert.ok(await browser.value(`${LAST}.innerText.includes('It begins and goes on')`));
     await browser.click('Continue');
     await browser.until(`${shows('It begins and goes onIt begins')}`);
-    await browser.click('Stop');
+    // The second press of a double click on "Send" stops nothing, and the keyboard stays on the button whose words change.
+    await browser.value(
+      `((one) => (one.dispatchEvent(new MouseEvent('click', { detail: 2, bubbles: true })), one.focus()))(document.querySelector('[aria-label=Stop]'))`,
+    );
+    assert.equal(await browser.value(`document.querySelector('[role=log]').getAttribute('aria-busy')`), 'true');
+    await browser.press('Enter');
     await browser.until(answered('You stopped this answer'));
+    assert.equal(await browser.value('document.activeElement.ariaLabel'), 'Send');
     await begin('Now break');
     await browser.until(
       `document.querySelector('[role=log]')?.getAttribute('aria-busy') === 'false' && ${LAST}.querySelector('[role=alert]')`,
@@ -373,6 +393,23 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.click('New conversation');
     await browser.attach('.composer input[type=file]', scan);
     await browser.until(toasted('scan.pdf holds no text'));
+    await browser.resize(360, 740);
+    assert.equal(
+      await browser.value(
+        `(({ x, y }) => document.elementFromPoint(x + 9, y + 9).closest('button')?.ariaLabel)(document.querySelector('.composer [type=submit]').getBoundingClientRect())`,
+      ),
+      'Send',
+    );
+    await browser.resize(1440, 900);
+    // A file may be dropped anywhere in the chat; elsewhere it does not take the place of the page.
+    const drop = (at: string): Promise<boolean> =>
+      browser.value(`((dataTransfer) => {
+        dataTransfer.items.add(new File(['Low water at six.'], 'note.txt'));
+        return document.querySelector('${at}').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      })(new DataTransfer())`);
+    assert.deepEqual([await drop('.main h1'), await drop('nav')], [false, false]);
+    await browser.until(`document.querySelector('.composer').innerText.includes('note.txt')`);
+    await browser.click('Remove note.txt');
     await browser.attach('.composer input[type=file]', letter);
     await browser.until(`document.querySelector('.composer li')?.innerText.includes('26 characters')`);
     stage.forgive(422);

@@ -57,7 +57,7 @@ describe('machine learning in the web interface', { skip: NO_BROWSER }, () => {
     writeFileSync(join(folder, 'empty.csv'), 'a,b\n');
     await stage.browser.attach('main input[type=file]', join(folder, 'empty.csv'));
     await shows('empty.csv has no rows');
-    writeFileSync(join(folder, 'german.csv'), 'Grad;Grad;Druck\n1,5;-2;1.013,25\n0,5;;990\n');
+    writeFileSync(join(folder, 'german.csv'), 'Grad;Grad;Druck\n1,5;-2;1.013,25\n0,5;N/A;990\n');
     await stage.browser.attach('main input[type=file]', join(folder, 'german.csv'));
     await shows('2 rows, 3 columns');
     assert.deepEqual(
@@ -66,6 +66,14 @@ describe('machine learning in the web interface', { skip: NO_BROWSER }, () => {
       ),
       ['Grad numeric', 'Grad 2 numeric', 'Druck numeric'],
     );
+    // Nine of ten cells of a column are numbers.
+    writeFileSync(join(folder, 'slips.csv'), `price,note\n"1,250.5",a\nbroken,b\n${'7,1\n'.repeat(8)}`);
+    await stage.browser.attach('main input[type=file]', join(folder, 'slips.csv'));
+    await shows('1 no number ("broken"), taken as 7');
+    assert.deepEqual(await stage.browser.value(`[...document.querySelectorAll('main tbody select')].map((one) => one.value)`), [
+      'numeric',
+      '',
+    ]);
     await stage.browser.attach('main input[type=file]', stationFile(folder));
     await shows('300 rows, 4 columns');
     await shows('1 empty, taken as 1004');

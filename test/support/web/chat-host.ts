@@ -11,7 +11,7 @@ export const MARKDOWN = `## A heading
 Some **bold** text, \`code\`, a [link](https://example.org/a) and a formula $a^2 + b^2 = c^2$; it costs $5 or $10.
 
 | Name | Number |
-| --- | --- |
+| --- | --: |
 | one | 1 |
 | two | 2 |
 

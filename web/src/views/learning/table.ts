@@ -1,16 +1,21 @@
 /** Tables from files of comma, semicolon or tab separated values. */
+import { slices } from '../../lib/slices';
 
 export interface Column {
   readonly name: string;
-  /** Whether each cell that is not empty is a number. */
+  /** Whether nine of ten cells that are not empty are numbers. */
   readonly isNumeric: boolean;
-  /** Whether these have a decimal comma. */
-  readonly hasComma: boolean;
+  /** How these are written. */
+  readonly form: Form;
   /** Whether each cell is a date or time. */
   readonly isTime: boolean;
-  /** What stands in the place of an empty cell of numbers. */
+  /** What stands in the place of a cell that is empty or no number. */
   readonly median: number;
+  /** Cells that are empty, or say that a value is missing. */
   readonly emptyCells: number;
+  /** Other cells that are no numbers, and the first of them. */
+  readonly otherCells: number;
+  readonly firstOther: string;
 }
 
 export interface Table {
@@ -22,17 +27,24 @@ export interface Table {
 /** The most bytes of a request. */
 const MOST_BYTES = 12 * 1024 ** 2;
 const MOST_ROWS = 200_000;
+/** The share of cells that are numbers in a column of numbers; the rest are slips. */
+const MOST_ARE = 0.9;
+/** Rows between two looks at the time. */
+const ROWS_AT_ONCE = 1_000;
+const MISSING = /^(?:|n\/?a|nan|null|none|nil|missing|[-?.]+)$/i;
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
 /** Reads the table of a file, whose first line names the columns. Throws a sentence that says what is wrong with it. */
 export async function readTable(file: File): Promise<Table> {
   if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${file.size} bytes; up to ${MOST_BYTES} go into a request.`);
   const text = (await file.text()).replace(/^\uFEFF/, '');
-  const records = recordsOf(text);
-  const [titles, ...rows] = records;
+  const [titles, ...rows] = await recordsInSlices(text);
   if (!titles || rows.length === 0) throw new Error(`${file.name} has no rows: a table has a line of names, and a line for each row.`);
   if (rows.length > MOST_ROWS) throw new Error(`${file.name} has ${rows.length} rows; up to ${MOST_ROWS} are taken here.`);
-  return { name: file.name, columns: namesOf(titles).map((name, at) => columnOf(name, rows, at, separatorOf(text) !== ',')), rows };
+  const forms = separatorOf(text) === ',' ? FORMS : FORMS.toReversed();
+  const columns: Column[] = [];
+  for (const [at, name] of namesOf(titles).entries()) columns.push(await columnOf(name, rows, at, forms));
+  return { name: file.name, columns, rows };
 }
 
 /** A name of its own for each column: the daemon tells columns apart by it. */
@@ -54,47 +66,87 @@ function separatorOf(text: string): string {
 }
 
 /** The cells of a text, line by line; a quoted cell may hold separators, line ends and doubled quotes. Empty lines are left out. */
-export function recordsOf(text: string): string[][] {
-  const separator = separatorOf(text);
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y');
+export const recordsOf = (text: string): string[][] => [...recordsIn(text)];
+
+async function recordsInSlices(text: string): Promise<string[][]> {
   const records: string[][] = [];
-  let record: string[] = [];
-  while (cell.lastIndex < text.length) {
-    const match = cell.exec(text);
-    if (!match) throw new Error(`Line ${records.length + 1} has a quote that does not end where its cell ends.`);
-    const [, quoted, plain, end] = match;
-    record.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
-    if (end === separator) continue;
-    if (record.some((one) => one !== '')) records.push(record);
-    record = [];
+  const giveWay = slices();
+  for (const record of recordsIn(text)) {
+    records.push(record);
+    if (records.length % ROWS_AT_ONCE === 0) await giveWay();
   }
-  if (record.length > 0) records.push([...record, '']);
   return records;
 }
 
-/** Numbers with a decimal comma, whose thousands may be parted by dots. */
-const WITH_COMMA = /^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d+)?$/;
-const numberOf = (cell: string, hasComma: boolean): number => {
-  const text = cell.trim();
-  if (text === '' || (hasComma && !WITH_COMMA.test(text))) return Number.NaN;
-  return Number(hasComma ? text.replaceAll('.', '').replace(',', '.') : text);
-};
-const areNumbers = (cells: readonly string[], hasComma: boolean): boolean =>
-  cells.length > 0 && cells.every((one) => Number.isFinite(numberOf(one, hasComma)));
+function* recordsIn(text: string): Generator<string[]> {
+  const separator = separatorOf(text);
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y');
+  let record: string[] = [];
+  let count = 0;
+  while (cell.lastIndex < text.length) {
+    const match = cell.exec(text);
+    if (!match) throw new Error(`Line ${count + 1} has a quote that does not end where its cell ends.`);
+    const [, quoted, plain, end] = match;
+    record.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    if (end === separator) continue;
+    if (record.some((one) => one !== '')) {
+      count += 1;
+      yield record;
+    }
+    record = [];
+  }
+  if (record.length > 0) yield [...record, ''];
+}
 
-/** `mayHaveCommas`: commas part no cells in this file. */
-function columnOf(name: string, rows: readonly (readonly string[])[], at: number, mayHaveCommas: boolean): Column {
-  const cells = rows.map((row) => row[at] ?? '').filter((one) => one.trim() !== '');
-  const hasComma = mayHaveCommas && !areNumbers(cells, false) && areNumbers(cells, true);
-  const isNumeric = hasComma || areNumbers(cells, false);
-  const sorted = isNumeric ? cells.map((one) => numberOf(one, hasComma)).sort((a, b) => a - b) : [];
+/** A way to write numbers: what it takes, and the same as a program writes it. */
+interface Form {
+  readonly pattern: RegExp;
+  plain(text: string): string;
+}
+const PLAIN: Form = { pattern: /^/, plain: (text) => text };
+/** With a point, and thousands parted by commas. */
+const POINT: Form = { pattern: /^[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/, plain: (text) => text.replaceAll(',', '') };
+/** With a decimal comma, and thousands that may be parted by points. */
+const COMMA: Form = {
+  pattern: /^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d+)?$/,
+  plain: (text) => text.replaceAll('.', '').replace(',', '.'),
+};
+/** The forms besides the plain one; the first is meant where a cell could be of either. */
+const FORMS: readonly Form[] = [POINT, COMMA];
+
+/** The number of a cell; NaN where it is none. */
+const numberOf = (cell: string, { pattern, plain }: Form): number => {
+  const text = cell.trim();
+  return text !== '' && pattern.test(text) ? Number(plain(text)) : Number.NaN;
+};
+
+/** What a column holds. `forms`: how its numbers may be written, other than plainly, the likelier first. */
+async function columnOf(name: string, rows: readonly (readonly string[])[], at: number, forms: readonly Form[]): Promise<Column> {
+  const giveWay = slices();
+  const found = [PLAIN, ...forms].map((form) => ({ form, numbers: [] as number[], firstOther: '' }));
+  let [filled, times] = [0, 0];
+  for (const [place, row] of rows.entries()) {
+    if (place % ROWS_AT_ONCE === 0) await giveWay();
+    const cell = (row[at] ?? '').trim();
+    if (MISSING.test(cell)) continue;
+    filled += 1;
+    if (DATE.test(cell)) times += 1;
+    for (const one of found) {
+      const value = numberOf(cell, one.form);
+      if (Number.isFinite(value)) one.numbers.push(value);
+      else one.firstOther ||= cell;
+    }
+  }
+  const { form, numbers, firstOther } = found.reduce((best, one) => (one.numbers.length > best.numbers.length ? one : best));
   return {
     name,
-    isNumeric,
-    hasComma,
-    isTime: cells.length === rows.length && cells.every((one) => DATE.test(one.trim())),
-    median: sorted[sorted.length >> 1] ?? 0,
-    emptyCells: rows.length - cells.length,
+    isNumeric: filled > 0 && numbers.length >= MOST_ARE * filled,
+    form,
+    isTime: filled > 0 && times === rows.length,
+    median: Float64Array.from(numbers).sort()[numbers.length >> 1] ?? 0,
+    emptyCells: rows.length - filled,
+    otherCells: filled - numbers.length,
+    firstOther,
   };
 }
 
@@ -114,7 +166,7 @@ export function chosenRows({ columns, rows }: Table, encodings: readonly Encodin
   const numberIn = ({ column, at, encoding }: (typeof chosen)[number], row: readonly string[]): string | number => {
     const cell = row[at] ?? '';
     if (encoding !== 'numeric') return cell;
-    const value = numberOf(cell, column.hasComma);
+    const value = numberOf(cell, column.form);
     return Number.isFinite(value) ? value : column.median;
   };
   const names = chosen.map(({ column }) => column.name);
