@@ -2,6 +2,7 @@
 import type { Attachment, Conversation, ConversationPage, Message, Settings, TurnBegun, TurnRequest } from '$schemas/core/conversations';
 import { ApiError, ask, events, get, isAbort, type ServerEvent, send, sentence } from '../../lib/api';
 import { inOrder } from '../../lib/overlap.svelte';
+import { newId } from '../../lib/plain-http';
 import { GrowingAnswer } from './answer.svelte';
 import { ROOT, Tree } from './tree';
 
@@ -213,7 +214,7 @@ export class Thread {
     this.path = this.#tree.pathTo(leaf);
   }
 
-  async #run(turn: Turn, answer: GrowingAnswer, clientId: string = crypto.randomUUID(), ontaken?: () => void): Promise<boolean> {
+  async #run(turn: Turn, answer: GrowingAnswer, clientId: string = newId(), ontaken?: () => void): Promise<boolean> {
     const before = this.path;
     this.#version += 1;
     [this.answer, this.#last, this.trouble] = [answer, answer, ''];
