@@ -58,7 +58,7 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
     );
     await browser.value(`${LAST}.querySelector('[aria-label=Copy]').focus()`);
     await browser.press('Enter');
-    await browser.until(`document.body.innerText.includes('Copied.')`);
+    await browser.until(toasted('Copied.'));
     await browser.click('Read aloud');
     await browser.until(`performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/audio/speech'))`);
     await browser.click('Stop reading');
