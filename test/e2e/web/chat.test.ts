@@ -159,7 +159,8 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(told('Answer: A heading Some bold text, code, a link and a formula'));
     await stage.inspect('chat-markdown');
     // The end stays in sight where the room becomes smaller, as it does when a phone opens its keyboard.
-    await browser.click('To the end');
+    await browser.value(`((one) => one.scrollTo({ top: one.scrollHeight }))(document.querySelector('[role=log]'))`);
+    await browser.until(`!document.querySelector('[aria-label="To the end"]')`);
     await browser.resize(390, 400);
     await browser.until(
       `((one) => one.scrollHeight > one.clientHeight && one.scrollHeight - one.scrollTop - one.clientHeight < 2)(document.querySelector('[role=log]'))`,
