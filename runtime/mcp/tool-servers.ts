@@ -12,9 +12,15 @@ import type { ProjectTools, ServerTool, Toolbox, ToolCallOptions, ToolProject, T
 import { ToolServer } from './server.js';
 import { promptText, resourceText, resultOf } from './tools.js';
 
-/** So long a turn waits for servers that start, and for those that were lost. */
-const START_WAIT_MS = 10_000;
-const RESTART_WAIT_MS = 2_000;
+/** So long a turn waits for servers, in milliseconds. */
+export interface ServerWaits {
+  /** For those that start. */
+  readonly startMs: number;
+  /** For those that were lost. */
+  readonly restartMs: number;
+}
+
+const WAITS: ServerWaits = { startMs: 10_000, restartMs: 2_000 };
 /** Servers that may run at a time; those that were asked for least recently end first. */
 const MAX_RUNNING = 64;
 
@@ -32,6 +38,8 @@ interface ToolServersParts {
   readonly version: string;
   /** Whether every configured server may run, wherever its settings came from. */
   readonly allowsAll: boolean;
+  /** Ten seconds and two unless given; tests on a busy machine wait longer. */
+  readonly waits?: Partial<ServerWaits>;
 }
 
 /** A server of a project with what decides about it. */
@@ -47,11 +55,13 @@ interface Known {
 /** The tool servers of all projects: which may run, their tools, and calls of them. */
 export class ToolServers implements ProjectTools {
   readonly #parts: ToolServersParts;
+  readonly #waits: ServerWaits;
   /** By project, then by server; those asked for last come last. */
   readonly #known = new Map<string, Map<string, Known>>();
 
   constructor(parts: ToolServersParts) {
     this.#parts = parts;
+    this.#waits = { ...WAITS, ...parts.waits };
     parts.projects.onErase?.((namespace, name) => this.#forget(`${namespace}/${name}`));
   }
 
@@ -89,7 +99,7 @@ export class ToolServers implements ProjectTools {
     const one = await this.#find(namespace, name, server);
     if (!one.isApproved) throw notApproved(one, `${namespace}/${name}`);
     await one.server.restart();
-    await one.server.ready(START_WAIT_MS, signal);
+    await one.server.ready(this.#waits.startMs, signal);
     return shownServer(one);
   }
 
@@ -104,7 +114,7 @@ export class ToolServers implements ProjectTools {
     await setApproved(project.directory, one.config, true);
     one.isApproved = true;
     log('info', `tool server '${server}' was approved`, { project: `${namespace}/${name}`, fingerprint: one.fingerprint });
-    await one.server.ready(START_WAIT_MS, signal);
+    await one.server.ready(this.#waits.startMs, signal);
     return shownServer(one);
   }
 
@@ -246,7 +256,7 @@ export class ToolServers implements ProjectTools {
       await server.close(`is not started: ${MAX_RUNNING} tool servers run already, the most at a time`);
       return undefined;
     }
-    return server.ready(state === 'restarting' ? RESTART_WAIT_MS : START_WAIT_MS, signal);
+    return server.ready(state === 'restarting' ? this.#waits.restartMs : this.#waits.startMs, signal);
   }
 
   /** Calls a tool and keeps an event of it. */

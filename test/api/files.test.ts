@@ -10,6 +10,7 @@ import { pictureHead } from '../../runtime/pictures/head.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { drawn, pdf } from '../support/documents.js';
 import { type Scenario, scenarios, send } from '../support/scenario.js';
+import { until } from '../support/until.js';
 import { pagePng } from '../support/vision/glyphs.js';
 import { binaryForm, openVisionStage, type VisionStage } from '../support/vision/stage.js';
 
@@ -228,9 +229,7 @@ const table: Scenario[] = [
     path: '/v1/files',
     json: async (body) => {
       assert.deepEqual(body.data, []);
-      for (let round = 0; round < 200 && readdirSync(join(dataDir, 'files')).length > 0; round += 1)
-        await new Promise((done) => setTimeout(done, 25));
-      assert.deepEqual(readdirSync(join(dataDir, 'files')), []);
+      await until(() => readdirSync(join(dataDir, 'files')).length === 0, 'the bytes are gone');
     },
   },
 ];

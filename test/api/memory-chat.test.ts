@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -37,7 +36,7 @@ function given(): string[] {
   return system.flatMap(({ content }) => [...String(content).matchAll(MEMORY)].map(([, , , text]) => text!));
 }
 
-/** Asks in a new session. */
+/** Asks in a new session, and waits until the turn is remembered, where it is to be. */
 async function ask(
   content: string,
   more: object = {},
@@ -47,20 +46,21 @@ async function ask(
   const path = `/v1/projects/ns/${project}/chat/completions`;
   const answer = await send(stage.application, { method: 'POST', path, headers, body: { messages: [{ role: 'user', content }], ...more } });
   assert.equal(answer.status, 200, answer.text);
+  await stage.remembered();
   return JSON.parse(answer.text.startsWith('{') ? answer.text : '{}');
 }
 
 const texts = async (query = ''): Promise<string[]> =>
   (await stage.call('GET', `${M}/working${query}`)).results.map(({ text }: { text: string }) => text).reverse();
 
-/** Asks, and waits until the turn is remembered: that happens behind the answer. */
+/** Asks what is to be remembered. */
 async function tell(content: string, more: object = {}, headers: Record<string, string> = {}, project = 'p'): Promise<void> {
   await ask(content, more, headers, project);
-  // Records can be read a moment before they are on the disk, where recall finds them.
-  await until(async () => {
-    const { results } = await stage.call('POST', `/v1/projects/ns/${project}/memory/recall`, { query: content, limit: 50 });
-    return results.some(({ text }: { text: string }) => text === content);
-  }, `it is remembered: ${content}`);
+  const { results } = await stage.call('POST', `/v1/projects/ns/${project}/memory/recall`, { query: content, limit: 50 });
+  assert.ok(
+    results.some(({ text }: { text: string }) => text === content),
+    `it is remembered: ${content}`,
+  );
 }
 
 describe('chats with a memory', () => {
@@ -104,7 +104,6 @@ describe('chats with a memory', () => {
   });
 
   it('are told by the model and by the request whether to remember and to recall', async () => {
-    await sleep(100);
     const count = (await texts()).length;
     await ask('What is my boat called?', { model: 'forgetful' });
     assert.deepEqual(given(), []);
@@ -114,7 +113,6 @@ describe('chats with a memory', () => {
     assert.equal(given().length, 1);
     await ask('What is my boat called?', {}, { 'x-no-session': '1' });
     assert.ok(given().length > 0);
-    await sleep(100);
     assert.equal((await texts()).length, count);
     await tell('I have a cat called Pixel.', { model: 'forgetful', memory: { recall: false } });
     assert.deepEqual(given(), []);
@@ -239,7 +237,6 @@ describe('chats with a memory', () => {
     await ask('What is my api_key for?');
     assert.ok(given().join().includes('canary-said'), 'memory keeps what was said');
     await stage.call('POST', `${M}/consolidate`, { use_llm: true });
-    await sleep(250);
     const { events } = await stage.call('GET', `${P}/event_logs?limit=100`);
     const types = new Set<string>();
     for (const { event_id: id, type } of events) {

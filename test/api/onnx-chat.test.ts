@@ -11,6 +11,7 @@ import { emptyDataDir } from '../support/daemon.js';
 import { dataDir, folder, OTHERS } from '../support/models/tiny-causal/exports.js';
 import { ANSWER, THOUGHT_ANSWER, TRIGGERED_ANSWER, writeTinyCausal } from '../support/models/tiny-causal/tiny-causal.js';
 import { ANY_EVENTS, type Expected, expectations, type Scenario, scenarios } from '../support/scenario.js';
+import { until } from '../support/until.js';
 
 const models = new Models({ dataDir });
 
@@ -289,8 +290,7 @@ const leaving = new Models({ dataDir, limits: { unloadAfterMs: IDLE_MS, checkEve
 
 /** What stays in memory of a writer that was loaded with and without settings. */
 async function staying(): Promise<void> {
-  const until = Date.now() + 10_000;
-  while (leaving.keys().length > 1 && Date.now() < until) await delay(20);
+  await until(() => leaving.keys().length === 1, 'the one that nothing keeps is unloaded');
   await delay(3 * IDLE_MS);
   assert.match(leaving.keys().join(' '), /^language:tiny\/writer:\S*:quantdefault:devicecpu$/);
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -10,6 +9,7 @@ import { writeProject } from '../support/dataset-stage.js';
 import { DOCUMENTS, DOCUMENTS_PROJECT } from '../support/retrieval-project.js';
 import { openRetrievalStage, type RetrievalStage } from '../support/retrieval-stage.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
+import { until } from '../support/until.js';
 
 setLogLevel('error');
 const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-databases-'));
@@ -360,8 +360,7 @@ const REMOVALS: Scenario[] = [
       assert.equal(stage.store.collections.keys({ limit: 10 }).length > 0, true);
       await stage.call('DELETE', `${P}?purge=true`);
       assert.deepEqual(stage.store.collections.keys({ start: ['ns', 'p'], end: ['ns', 'q'], limit: 10 }), []);
-      for (const until = Date.now() + 20_000; stage.store.waste.keys({ limit: 1 }).length > 0; await sleep(5))
-        assert.ok(Date.now() < until);
+      await until(() => stage.store.waste.keys({ limit: 1 }).length === 0, 'the chunks are gone');
       for (const table of [stage.store.chunks, stage.store.vectors, stage.store.chunkIds]) assert.deepEqual(table.keys({ limit: 1 }), []);
     },
   },

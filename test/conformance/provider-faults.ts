@@ -15,10 +15,11 @@ export interface FaultStage {
   close(): Promise<void>;
 }
 
-/** What a fault stage runs under: short waits, but limits that a busy machine keeps too. */
-const PATIENT = { retry: { attempts: 3, baseMs: 1, capMs: 200 }, trailerMs: 100 };
-/** For the faults that are a silence. */
-const SHORT = { ...PATIENT, limits: { headersMs: 300, idleMs: 300, totalMs: 20_000 } };
+/** Longer than a busy machine takes for anything here. */
+const LONG_MS = 60_000;
+const LIMITS = { headersMs: LONG_MS, idleMs: LONG_MS, totalMs: 2 * LONG_MS };
+/** What a fault stage runs under: short waits before another try, but limits that a busy machine keeps too. */
+const PATIENT = { retry: { attempts: 3, baseMs: 1, capMs: 200 }, trailerMs: LONG_MS, limits: LIMITS };
 
 const KEY = 'sk-canary-0123456789';
 
@@ -33,6 +34,8 @@ interface Fault {
   readonly text?: string;
   /** Requests that the host saw; 1 unless given. */
   readonly requests?: number;
+  /** The limit that a silence breaks. */
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
 const part = (text: string): Step[] => frames(delta({ content: text }));
@@ -65,10 +68,17 @@ const FAULTS: readonly Fault[] = [
     kind: 'unavailable',
     requests: 3,
   },
-  { name: 'no headers in time', scenes: [{ silent: true, steps: ['hang'] }], kind: 'timed_out' },
-  { name: 'no first token in time', scenes: [{ steps: ['hang'] }], kind: 'timed_out' },
-  { name: 'silence in the middle', scenes: [{ steps: [...part('half'), 'hang'] }], kind: 'timed_out', text: 'half' },
-  { name: 'a reset in the middle', scenes: [{ steps: [...part('half'), { waitMs: 20 }, 'reset'] }], kind: 'model_failed', text: 'half' },
+  { name: 'no headers in time', scenes: [{ silent: true, steps: ['hang'] }], kind: 'timed_out', limits: { headersMs: 300 } },
+  { name: 'no first token in time', scenes: [{ steps: ['hang'] }], kind: 'timed_out', limits: { idleMs: 300 } },
+  {
+    name: 'silence in the middle',
+    scenes: [{ steps: [...part('half'), 'hang'] }],
+    kind: 'timed_out',
+    text: 'half',
+    // Longer than the half takes that comes before.
+    limits: { idleMs: 1_000 },
+  },
+  { name: 'a reset in the middle', scenes: [{ steps: [...part('half'), { waitMs: 100 }, 'reset'] }], kind: 'model_failed', text: 'half' },
   { name: 'a stream that stops short', scenes: [{ steps: part('half') }], kind: 'model_failed', says: /broke off/, text: 'half' },
   {
     name: 'an error object at once',
@@ -124,6 +134,8 @@ const FAULTS: readonly Fault[] = [
 const odd = (steps: readonly Step[], more: Partial<Scene> = {}): Scene => ({ ...more, steps });
 const message = { role: 'assistant', content: 'fine' };
 
+const NO_END = 'no [DONE] and no end';
+
 /** Answers that differ from the usual form and are to be understood all the same; each is the text 'fine'. */
 const ODDITIES: Readonly<Record<string, Scene>> = {
   'every byte on its own': { ...say('fi', 'ne'), cutBytes: 1 },
@@ -140,10 +152,10 @@ const ODDITIES: Readonly<Record<string, Scene>> = {
     { send: 'data: {"choices":[{"index":0,\ndata: "delta":{"content":"fine"},"finish_reason":"stop"}]}\n\n' },
   ]),
   'no [DONE]': odd(frames(delta({ content: 'fine' }), delta({}, 'stop'))),
-  'no [DONE] and no end': odd([...frames(delta({ content: 'fine' }), delta({}, 'stop')), 'hang']),
+  [NO_END]: odd([...frames(delta({ content: 'fine' }), delta({}, 'stop')), 'hang']),
   'no finish reason': odd(frames(delta({ content: 'fine' }), '[DONE]')),
   'no blank line after the last event': odd([...part('fine'), { send: `data: ${JSON.stringify(delta({}, 'stop'))}` }]),
-  'a reset after the finish': odd([...frames(delta({ content: 'fine' }, 'stop')), { waitMs: 20 }, 'reset']),
+  'a reset after the finish': odd([...frames(delta({ content: 'fine' }, 'stop')), { waitMs: 100 }, 'reset']),
   'one JSON piece': json({
     choices: [{ index: 0, message, finish_reason: 'stop' }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
@@ -184,15 +196,16 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, se
       assert.deepEqual(unhandled.splice(0), [], 'no unhandled rejection');
     });
 
+    const reopen = async (settings: object): Promise<void> => {
+      await stage.close();
+      stage = open(host, { ...PATIENT, ...settings });
+    };
     const request = { messages: [{ role: 'user' as const, content: 'go' }] };
     const chats = (): number => host.seen.filter((seen) => seen.path.endsWith('/chat/completions')).length;
 
     for (const fault of FAULTS)
       it(`${fault.name}: ${fault.kind}`, async () => {
-        if (fault.kind === 'timed_out') {
-          await stage.close();
-          stage = open(host, SHORT);
-        }
+        if (fault.limits) await reopen({ limits: { ...LIMITS, ...fault.limits } });
         host.script(...fault.scenes);
         const parts: CompletionPart[] = [];
         const failure = await (async () => {
@@ -214,6 +227,8 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, se
       it(`understands ${oddity}`, async () => {
         if (oddity.startsWith('429')) host.script(error(429, 'slow down', { 'retry-after': '0' }), error(503));
         host.script(scene);
+        // What never ends is waited for as long as this.
+        if (oddity === NO_END) await reopen({ trailerMs: 100 });
         const { whole } = await readAll((await stage.provider.open(model, request, NEVER)).parts);
         assert.equal(whole.text, 'fine');
         assert.equal(whole.finishReason, 'stop');

@@ -32,10 +32,13 @@ export class RecordedExchange implements Exchange {
   readonly remoteAddress = '127.0.0.1';
   gone = false;
   readonly done: Promise<Answer>;
+  /** The head of the answer, which may be a stream without end. */
+  readonly begun: Promise<Pick<Answer, 'status' | 'headers'>>;
   readonly #headers = new Map<string, string>();
   readonly #body: Buffer;
   readonly #onGone: (() => void)[] = [];
   #resolve!: (answer: Answer) => void;
+  #begin!: (head: Pick<Answer, 'status' | 'headers'>) => void;
   /** What a stream has written so far. */
   written = '';
 
@@ -50,8 +53,14 @@ export class RecordedExchange implements Exchange {
     if (body !== undefined && !raw) this.#headers.set('content-type', 'application/json');
     this.#body = body === undefined ? Buffer.alloc(0) : Buffer.from(raw ? (body as string) : JSON.stringify(body));
     for (const [name, value] of Object.entries(asked.headers ?? {})) this.#headers.set(name.toLowerCase(), value);
+    this.begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
     this.done = new Promise((resolve) => {
-      this.#resolve = resolve;
+      this.#resolve = (answer) => {
+        this.#begin(answer);
+        resolve(answer);
+      };
     });
   }
 
@@ -128,6 +137,7 @@ export class RecordedExchange implements Exchange {
   }
 
   stream(status: number, headers: HeaderList): EventStream {
+    this.#begin({ status, headers: byName(headers) });
     return {
       write: (text) => {
         if (!this.gone) this.written += text;

@@ -37,6 +37,8 @@ export interface RetrievalStage extends Runtime {
   /** Sends a request with a JSON body, and returns the parsed answer of a success. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
   call(method: string, path: string, body?: unknown): Promise<any>;
+  /** Waits until what was answered is remembered, which happens behind the answers. */
+  remembered(): Promise<void>;
   /** Uploads files into the dataset at a path, and polls the task until it has ended. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   take(dataset: string, files: Readonly<Record<string, string | Uint8Array>>): Promise<any>;
@@ -82,8 +84,9 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     provider: () => provider,
     events,
   });
-  const toolServers = new ToolServers({ projects, outbound, events, version: '0', allowsAll: false });
+  const toolServers = new ToolServers({ projects, outbound, events, version: '0', allowsAll: false, waits: { startMs: 60_000 } });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
+  const remembering: Promise<unknown>[] = [];
   const chat = new Chat({
     projects,
     providers,
@@ -92,7 +95,14 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     retrieval: documents.retrieval,
     events,
     tools: toolServers,
-    memory: memory.mind,
+    memory: {
+      recall: (...asked) => memory.mind.recall(...asked),
+      remember: (...turn) => {
+        const done = memory.mind.remember(...turn);
+        remembering.push(done);
+        return done;
+      },
+    },
   });
   placeHelpProject(dataDir);
   const help = new Help({ ...documents, dataDir, projects, chat, events, places: models.places, toolServers });
@@ -143,7 +153,8 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
       await sleep(POLL_MS);
     }
   };
-  return Object.assign(runtime, { application, call, take });
+  const remembered = async (): Promise<void> => void (await Promise.allSettled(remembering.splice(0)));
+  return Object.assign(runtime, { application, call, remembered, take });
 }
 
 async function formOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<{ headers: Record<string, string>; body: Buffer }> {

@@ -11,7 +11,7 @@ import { Rows } from './rows.js';
 
 /** Records that are taken in together. */
 const BATCH = 256;
-/** Vectors that a question waits for, and how long. */
+/** Vectors that a question waits for, and how long where a model makes them. */
 const FEW = 16;
 const MOMENT_MS = 50;
 /** Code units of a record that are searched. */
@@ -108,11 +108,12 @@ export class RecallIndex {
     }
   }
 
-  /** Waits a moment for vectors where few are missing, so that what was just added is found by its meaning too. */
+  /** Waits for vectors where few are missing, so that what was just added is found by its meaning too; no longer than a moment where a model makes them. */
   async settledSoon(): Promise<void> {
     await this.#work;
     if (this.#unembedded.length === 0 || this.#unembedded.length > FEW) return;
-    await Promise.race([this.#embedding, sleep(MOMENT_MS, undefined, { ref: false })]);
+    const isQuick = this.#embedder.type === 'LexicalEmbedder';
+    await (isQuick ? this.#embedding : Promise.race([this.#embedding, sleep(MOMENT_MS, undefined, { ref: false })]));
   }
 
   /** Does a piece of work that has rows in hand: none of them gets another record meanwhile. */

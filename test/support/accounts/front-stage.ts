@@ -8,7 +8,7 @@ import type { Application } from '../../../gateway/http/transport.js';
 import { universalEndpoints, universalSockets } from '../../../gateway/universal/index.js';
 import { openRuntime, type Runtime } from '../../../runtime/runtime.js';
 import type { Answer } from '../exchange.js';
-import { send } from '../scenario.js';
+import { begin, send } from '../scenario.js';
 import { PASSWORD } from './visitor.js';
 
 /** The first admin of the module file. */
@@ -81,8 +81,19 @@ export class Person {
   ) {}
 
   ask(api: 'core' | 'universal', method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    const own: Record<string, string> = this.token === undefined ? {} : { authorization: `Bearer ${this.token}` };
-    return send(this.stage[api], { method, path, body, headers: { ...own, ...headers } });
+    return send(this.stage[api], { method, path, body, headers: { ...this.#own, ...headers } });
+  }
+
+  /** The beginning of a stream that may have no end. */
+  async beginning(api: 'core' | 'universal', path: string, headers: Record<string, string>): Promise<Answer> {
+    const exchange = begin(this.stage[api], { path, headers: { ...this.#own, ...headers } });
+    const head = await exchange.begun;
+    exchange.leave();
+    return { ...(await exchange.done), ...head };
+  }
+
+  get #own(): Record<string, string> {
+    return this.token === undefined ? {} : { authorization: `Bearer ${this.token}` };
   }
 }
 

@@ -9,6 +9,9 @@ import { Outbound } from '../../../runtime/net/outbound.js';
 import { openStore } from '../../../runtime/store/store.js';
 import type { McpServer } from '../../../schemas/generated/config/project.js';
 
+/** How long a server may take to start, in milliseconds, however busy the machine is. */
+const PATIENCE_MS = 60_000;
+
 /** The scripted server in one of its modes, as a project names it. */
 export const scripted = (mode: string, more: Partial<McpServer> = {}): McpServer => ({
   name: mode,
@@ -50,7 +53,8 @@ export async function openToolStage({ allowsAll = false }: { allowsAll?: boolean
   configure();
   const projects = { load: () => project };
   const events = new Events({ store, projects });
-  const servers = new ToolServers({ projects, outbound, events, version: '0', allowsAll });
+  const waits = { startMs: PATIENCE_MS, restartMs: PATIENCE_MS };
+  const servers = new ToolServers({ projects, outbound, events, version: '0', allowsAll, waits });
   return {
     servers,
     events,

@@ -7,6 +7,7 @@ import { setLogLevel } from '../../../../runtime/base/log.js';
 import { Events } from '../../../../runtime/events/events.js';
 import { openStore, type Store } from '../../../../runtime/store/store.js';
 import type { EventsConfig } from '../../../../schemas/generated/config/project.js';
+import { until } from '../../../support/until.js';
 
 setLogLevel('error');
 
@@ -46,6 +47,18 @@ describe('event logs', () => {
   after(async () => {
     await close();
     rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('writes by itself what ended 100 ms ago', async (t) => {
+    const { written } = store.counts;
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    add('alone', Date.now());
+    t.mock.timers.tick(99);
+    await new Promise(setImmediate);
+    assert.equal(store.counts.written, written);
+    t.mock.timers.tick(1);
+    t.mock.timers.reset();
+    await until(() => store.counts.written > written, 'the event is written');
   });
 
   it('writes all that ended within a moment at once, and finds them after a restart', async () => {

@@ -7,42 +7,29 @@ import { emptyDataDir } from '../../../support/daemon.js';
 
 const CHILD = join(import.meta.dirname, 'recording-child.js');
 const ROUNDS = 2;
-/** The daemon promises 100 ms; the rest is the disk of a busy machine, and the way of the message. */
-const LOST_MS = 500;
+/** Events that are stored before the first kill, by several writes; each takes those of 100 ms. */
+const STORED = 100;
 
-interface Ended {
-  id: string;
-  endedMs: number;
-}
-
-/** Lets a child keep events for a while and kills it; what it said it had ended, and when it was killed. */
-async function killWhileRecording(dir: string, forMs: number): Promise<{ ended: Ended[]; killedMs: number }> {
+/** Lets a child keep events until so many are stored, and kills it; the ids of all that it said are stored. */
+async function killWhileRecording(dir: string, count: number): Promise<string[]> {
   const child = fork(CHILD, [dir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const ended: Ended[] = [];
-  let killedMs = 0;
-  child.on('message', (message: Ended) => {
-    ended.push(message);
-    if (killedMs > 0 || message.endedMs - ended[0]!.endedMs < forMs) return;
-    killedMs = Date.now();
-    child.kill('SIGKILL');
+  const stored: string[] = [];
+  child.on('message', (id: string) => {
+    if (stored.push(id) === count) child.kill('SIGKILL');
   });
-  await new Promise((resolve) => child.once('close', resolve));
-  return { ended, killedMs };
+  const [, signal] = await new Promise<[number | null, string | null]>((resolve) => child.once('close', (...end) => resolve(end)));
+  assert.equal(signal, 'SIGKILL');
+  return stored;
 }
 
 describe('event logs under SIGKILL', () => {
-  it('lose what ended in the last moment, and nothing before it', async () => {
+  it('lose what ended in the last moment, and nothing that was stored', async () => {
     const dir = emptyDataDir();
-    const safe: string[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const { ended, killedMs } = await killWhileRecording(dir, LOST_MS + 100 + 50 * round);
-      const before = ended.filter(({ endedMs }) => endedMs < killedMs - LOST_MS);
-      assert.ok(before.length > 0);
-      safe.push(...before.map(({ id }) => id));
-    }
+    const stored: string[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) stored.push(...(await killWhileRecording(dir, STORED + 17 * round)));
     const store = await openStore(dir);
     assert.equal(store.health().status, 'healthy');
-    const lost = safe.filter((id) => store.events.get(['ns', 'p', id]) === undefined);
+    const lost = stored.filter((id) => store.events.get(['ns', 'p', id]) === undefined);
     assert.deepEqual(lost, []);
     await store.close();
   });

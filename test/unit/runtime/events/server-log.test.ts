@@ -131,7 +131,7 @@ describe('the log of the server', () => {
       token: null,
       offline: false,
       cache: join(dataDir, 'hub'),
-      stallMs: 1500,
+      stallMs: 60_000,
       connections: 3,
       pauseMs: 5,
       proxies: () => null,

@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { McpServer } from '../../../../schemas/generated/config/project.js';
 import { call, openToolStage, type ToolStage } from '../../../support/mcp/tool-stage.js';
 import { freePort } from '../../../support/ports.js';
+import { until } from '../../../support/until.js';
 
 setLogLevel('error');
 const PACKAGES = join(import.meta.dirname, '../../../../../node_modules/@modelcontextprotocol');
@@ -22,7 +22,7 @@ async function listening(transport: string, port: number): Promise<{ child: Chil
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
-  for (let left = 500; left > 0 && !/listening|running|on port/i.test(said); left -= 1) await sleep(10);
+  await until(() => /listening|running|on port/i.test(said), 'the server listens');
   return { child, said: () => said };
 }
 
@@ -72,11 +72,10 @@ describe('official servers of the protocol', () => {
       child.kill('SIGKILL');
       await new Promise((ended) => child.once('exit', ended));
       ({ child, said } = await listening('streamableHttp', port));
-      for (let left = 100; left > 0 && (await call(toolbox, 'echo', { message: 'x' })).failed; left -= 1) await sleep(50);
+      await until(async () => !(await call(toolbox, 'echo', { message: 'x' })).failed, 'the server is found again');
       assert.deepEqual(await call(toolbox, 'echo', { message: 'back' }), { text: 'Echo: back', failed: false });
       await stage.servers.revoke('ns', 'p', 'http');
-      for (let left = 100; left > 0 && !/termination request/.test(said()); left -= 1) await sleep(20);
-      assert.match(said(), /termination request/);
+      await until(() => /termination request/.test(said()), 'its session is ended');
       child.kill('SIGKILL');
       await new Promise((ended) => child.once('exit', ended));
       await stage.servers.approve('ns', 'p', 'http', undefined, never);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { Toolbox } from '../../../../runtime/mcp/contract.js';
 import type { ServerState } from '../../../../runtime/mcp/server.js';
 import type { McpServer } from '../../../../schemas/generated/config/project.js';
 import { call, openToolStage, scripted, type ToolStage } from '../../../support/mcp/tool-stage.js';
+import { until } from '../../../support/until.js';
 
 setLogLevel('error');
 const never = new AbortController().signal;
@@ -20,10 +20,6 @@ describe('tool servers', () => {
   after(() => stage.close());
 
   const server = async () => (await stage.servers.list('ns', 'p'))[0]!;
-  const until = async (state: ServerState): Promise<void> => {
-    for (let left = 1_000; left > 0 && (await server()).state !== state; left -= 1) await sleep(10);
-    assert.equal((await server()).state, state);
-  };
   const isGone = (pid: number): boolean => {
     try {
       process.kill(pid, 0);
@@ -126,7 +122,7 @@ describe('tool servers', () => {
 
   it('takes changed tools for the next turn, and tells this one of a tool that is gone', async () => {
     assert.equal((await call(toolbox, 'change')).text, 'changed');
-    for (let left = 100; left > 0 && (await server()).tools.length > 2; left -= 1) await sleep(10);
+    await until(async () => (await server()).tools.length === 2, 'the tools are listed again');
     assert.deepEqual(await call(toolbox, 'wait'), { text: "Error: tool server 'good' has no tool wait any more.", failed: true });
     const next = await stage.open(stage.configure(scripted('good', { env: { GREETING: 'hello' } })));
     assert.deepEqual(
@@ -141,8 +137,7 @@ describe('tool servers', () => {
     assert.equal(pids.length, 2);
     assert.deepEqual(pids.map(isGone), [false, false]);
     await stage.servers.restart('ns', 'p', 'forks', never);
-    for (let left = 300; left > 0 && !pids.every(isGone); left -= 1) await sleep(10);
-    assert.deepEqual(pids.map(isGone), [true, true]);
+    await until(() => pids.every(isGone), 'the server and its child are gone');
   });
 
   it('starts no server again for a turn that began with other settings, or before it was forbidden', async () => {
@@ -215,6 +210,6 @@ describe('tool servers', () => {
     const flooded = await call(toolbox, 'flood');
     assert.equal(flooded.failed, true);
     assert.match(flooded.text, /sent more than 32 MiB without answering a request/);
-    await until('ready');
+    await until(async () => (await server()).state === 'ready', 'it runs again');
   });
 });

@@ -15,6 +15,8 @@ import { until } from '../../../support/until.js';
 
 setLogLevel('error');
 const never = new AbortController().signal;
+/** How long a consolidation is waited for, which takes no time but on a machine that is busy. */
+const PATIENCE_MS = 120_000;
 const said = (text: string): NewMemory => ({ type: 'chat', data: text, text });
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'quern-consolidation-'));
@@ -31,11 +33,11 @@ async function add(store: MemoryStore, texts: readonly string[]): Promise<void> 
 test('each record is read once: a second run goes on behind the first', async (t) => {
   const { store, mind } = await stageOf(t);
   await add(store, ['I live in Bern.', 'It rains.']);
-  const first = await mind.consolidate(store, false, 10_000, never);
+  const first = await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.deepEqual([first.isDone, first.info.records_processed, first.info.facts_extracted], [true, 2, 1]);
-  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 0);
+  assert.equal((await mind.consolidate(store, false, PATIENCE_MS, never)).info.records_processed, 0);
   await add(store, ['My dog is called Rex.']);
-  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 1);
+  assert.equal((await mind.consolidate(store, false, PATIENCE_MS, never)).info.records_processed, 1);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex']);
 });
 
@@ -52,10 +54,10 @@ test('what is added during an import waits for its end, so that nothing of eithe
   }
   const importing = store.addTogether(2, parts());
   await add(store, ['Lena lives in Turin.']);
-  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 0);
+  assert.equal((await mind.consolidate(store, false, PATIENCE_MS, never)).info.records_processed, 0);
   part.go();
   await importing;
-  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 3);
+  assert.equal((await mind.consolidate(store, false, PATIENCE_MS, never)).info.records_processed, 3);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex', 'Lena | lives_in | Turin']);
 });
 
@@ -65,7 +67,7 @@ test('a store that was exported and imported keeps its facts on their nodes, and
   await store.write({
     add: [of('I live in Bergen. My sister Ife is a cook.', '2025-01-01'), of('I moved to Oslo. I like opera.', '2025-03-01')],
   });
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const edgesOf = async (): Promise<unknown[]> => {
     const edges: unknown[] = [];
     for await (const { edge, valid } of store.records({ types: ['fact'] })) edges.push([edge, valid]);
@@ -82,10 +84,10 @@ test('a store that was exported and imported keeps its facts on their nodes, and
   await importLines(store, file, never);
   assert.deepEqual(await edgesOf(), facts);
   assert.equal((await store.graph!.edges('user:mira', { relation: 'lives_in' })).length, 1);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.deepEqual([store.counts().records, store.counts().kinds], [records, kinds]);
   await store.write({ add: [of('I moved to Tromsø.', '2025-05-01')] });
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const homes = await store.graph!.edges('user:mira', { relation: 'lives_in' });
   assert.deepEqual(
     homes.map(({ edge }) => edge!.to),
@@ -109,7 +111,7 @@ test('a run that is killed goes on, and reads no record twice or not at all', as
     await new Promise((resolve) => child.once('close', resolve));
   }
   const { store, mind, close } = await openStage(dataDir, SMALL_BATCHES);
-  const last = await mind.consolidate(store, false, 60_000, never);
+  const last = await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.equal(last.isDone, true);
   assert.deepEqual((await factsOf(store)).toSorted(), LIVES.toSorted());
   await close();
@@ -118,7 +120,7 @@ test('a run that is killed goes on, and reads no record twice or not at all', as
 test('a run that is cancelled is taken back: its facts go, and what they ended holds again', async (t) => {
   const { store, mind, tasks } = await stageOf(t, SMALL_BATCHES);
   await add(store, ['I live in Bern.']);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const cursor = cursorOf(store);
   await add(store, ['I moved to Oslo.', ...PEOPLE]);
   const begun = new Promise<void>((resolve) => store.watch(({ added }) => added.some(({ type }) => type === 'fact') && resolve()));
@@ -130,7 +132,7 @@ test('a run that is cancelled is taken back: its facts go, and what they ended h
   assert.equal(reply.cancelled, true);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
   assert.equal(cursorOf(store), cursor);
-  await mind.consolidate(store, false, 30_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.deepEqual((await factsOf(store)).toSorted(), ['~user | lives_in | Bern', 'user | lives_in | Oslo', ...LIVES].toSorted());
 });
 
@@ -150,7 +152,7 @@ test('a store is consolidated by itself when enough records wait', async (t) => 
 test('what was consolidated stays when working memory lets go of it, and nothing is removed by consolidation', async (t) => {
   const { store, mind } = await stageOf(t, { ...EVERYTHING, working_memory: { enabled: true, ttl_seconds: 3600, max_records: 3 } });
   await add(store, ['I live in Bern.', 'My dog is called Rex.']);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.equal(store.counts().kinds.working_memory, 2);
   await add(store, ['one', 'two', 'three', 'four']);
   await store.prune();
@@ -169,7 +171,7 @@ test('summaries are sentences that were said, and outlive them', async (t) => {
     'The lighthouse keeper gave us tea.',
   ];
   await add(store, [...texts, ...texts.map((text) => text.replace('.', ' again.')), 'The ice at the pier sang all night long.']);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const summaries: string[] = [];
   for await (const { node, text } of store.records({ types: ['node'] })) if (node?.name.startsWith('Summary of ')) summaries.push(text);
   assert.equal(summaries.length, 1);
@@ -183,7 +185,7 @@ test('a session of one user is summed up once, also where some of it says no use
   await store.write({
     add: texts.map((text, at) => ({ ...said(text), who: at % 2 === 0 ? { session: 's', user: 'ann' } : { session: 's' } })),
   });
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const whose: unknown[] = [];
   for await (const { node, who } of store.records({ types: ['node'] })) if (node?.name.startsWith('Summary of ')) whose.push(who);
   assert.deepEqual(whose, [{ user: 'ann', session: 's' }]);
@@ -213,7 +215,7 @@ test('what is forgotten while a run reads it leaves no fact and no node, and end
   const { store, mind } = await interrupted(t, ({ store }) => store.forget({ user: 'v2' }));
   const [first] = await store.write({ add: [{ ...said('I live in Bern.'), who: { user: 'v1' } }] });
   await store.write({ add: [{ ...said('I live in Oslo. Anna Berg works at Siemens.'), who: { user: 'v2' } }] });
-  const { info } = await mind.consolidate(store, false, 10_000, never);
+  const { info } = await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.equal(info.records_processed, 2);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
   assert.ok((await graphOf(store)).every((one) => one.includes('v1')));
@@ -225,7 +227,7 @@ test('what a forgotten saying of the same batch would have ended goes on to hold
   const { store, mind } = await interrupted(t, ({ mind, store }) => mind.forget(store, [later]));
   await store.write({ add: [said('I live in Bern.')] });
   later = (await store.write({ add: [said('I moved to Oslo.')] }))[0]!.id;
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
 });
 
@@ -235,18 +237,18 @@ test('a store that is cleared while a run reads it stays empty, and what comes t
     await add(store, ['I live in Oslo.']);
   });
   await add(store, ['I live in Bern. Anna Berg works at Siemens.']);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Oslo']);
 });
 
 test('a graph that was cleared is made anew of all that is there', async (t) => {
   const { store, mind } = await stageOf(t);
   await add(store, ['I live in Bern.', 'My dog is called Rex.']);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const before = await graphOf(store);
   await mind.clear(store, 'graph');
   assert.deepEqual(await graphOf(store), []);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   assert.deepEqual(await graphOf(store), before);
 });
 
@@ -256,7 +258,7 @@ test('what a forgotten saying had ended holds again, or until what came after it
   const ids: string[] = [];
   for (const [at, text] of texts.entries())
     ids.push((await store.write({ add: [{ ...said(text), timeMs: Date.parse(`2025-0${at + 1}-01`) }] }))[0]!.id);
-  await mind.consolidate(store, false, 10_000, never);
+  await mind.consolidate(store, false, PATIENCE_MS, never);
   const walks = t.mock.method(store, 'records');
   await mind.forget(store, [ids[1]!]);
   assert.equal(walks.mock.callCount(), 0, 'all records were walked');
@@ -278,7 +280,7 @@ test('thousands of records are forgotten, and a run of thousands of facts is tak
     const texts = Array.from({ length: 600 }, (_none, at) => `Person${from + at} lives in Town${from + at}.`);
     ids.push(...(await store.write({ add: texts.map(said) })).map(({ id }) => id));
   }
-  const { taskId } = await mind.consolidate(store, false, 60_000, never);
+  const { taskId } = await mind.consolidate(store, false, PATIENCE_MS, never);
   const item = { namespace: 'n', project: 'p', input: { store: 'main', after_seq: 0, run: await runOf(store), use_llm: false } };
   assert.ok(taskId);
   assert.ok((await mind.kind.revert(item as unknown as TaskItem)) >= 1_200);
@@ -296,7 +298,7 @@ test('a name that two users say stays when one of them is forgotten', async (t) 
   const { store, mind } = await stageOf(t);
   for (const user of ['ann', 'bob']) {
     await store.write({ add: [{ ...said('Eva Lund works at Siemens.'), who: { user } }] });
-    await mind.consolidate(store, false, 10_000, never);
+    await mind.consolidate(store, false, PATIENCE_MS, never);
   }
   await store.forget({ user: 'ann' });
   assert.equal((await store.graph!.node('Siemens'))?.who?.user, 'bob');

@@ -206,8 +206,8 @@ it('lets go of a tree that nobody asks, and makes it anew', async () => {
       yield [{ key: [0], seq: 1, value: [1, 2] }];
     },
   };
-  const tree = new PlaceTree({ lines, changed: () => undefined } as unknown as KindSpace, 20);
-  const ask = async (): Promise<void> => {
+  const treeOf = (idleMs: number): PlaceTree => new PlaceTree({ lines, changed: () => undefined } as unknown as KindSpace, idleMs);
+  const ask = async (tree: PlaceTree): Promise<void> => {
     const found = [];
     for await (const part of tree.inside({ south: 0, north: 2, west: 0, east: 3 })) found.push(...part);
     assert.deepEqual(
@@ -215,10 +215,13 @@ it('lets go of a tree that nobody asks, and makes it anew', async () => {
       [1],
     );
   };
-  await ask();
-  await ask();
+  const asked = treeOf(60_000);
+  await ask(asked);
+  await ask(asked);
   assert.equal(made, 1);
-  await sleep(100);
-  await ask();
-  assert.equal(made, 2);
+  const idle = treeOf(1);
+  await ask(idle);
+  await sleep(20);
+  await ask(idle);
+  assert.equal(made, 3);
 });

@@ -9,8 +9,8 @@ import type { EmbeddedChunk } from '../../../../runtime/rag/contract.js';
 import { OpenedStores } from '../../../../runtime/rag/opened-stores.js';
 import { openStore, type Store } from '../../../../runtime/store/store.js';
 import type { Database } from '../../../../schemas/generated/config/rag.js';
+import { until } from '../../../support/until.js';
 
-const LIMIT_MS = 20_000;
 const signal = new AbortController().signal;
 const database = (name: string, config: Record<string, unknown> = {}): Database => ({ name, type: 'NativeStore', config });
 const chunks = (count: number): EmbeddedChunk[] =>
@@ -34,10 +34,7 @@ describe('opened stores', () => {
   };
   const tables = (): number[] =>
     [store.chunks, store.vectors, store.chunkIds, store.documents].map((table) => table.keys({ limit: 10_000 }).length);
-  const swept = async (): Promise<void> => {
-    for (const until = Date.now() + LIMIT_MS; store.waste.keys({ limit: 1 }).length > 0; await sleep(2))
-      assert.ok(Date.now() < until, 'waste stays');
-  };
+  const swept = (): Promise<void> => until(() => store.waste.keys({ limit: 1 }).length === 0, 'the waste is gone');
 
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'quern-stores-'));
@@ -73,7 +70,7 @@ describe('opened stores', () => {
     await sleep(200);
     assert.equal(idle.size, 1);
     await reading.next();
-    for (const until = Date.now() + LIMIT_MS; idle.size > 0; await sleep(5)) assert.ok(Date.now() < until, 'an idle store stays open');
+    await until(() => idle.size === 0, 'the idle store is closed');
     await assert.rejects(one.add(chunks(4), signal), /closed/);
     assert.equal((await (await idle.of(place('p'), database('a'))).stats()).chunks, 3);
     await idle.close();

@@ -22,6 +22,8 @@ export class ScriptedKind implements TaskKind {
   readonly reverted: string[] = [];
   running = 0;
   mostRunning = 0;
+  /** Items that have begun to wait: what they touch is noted. */
+  waiting = 0;
   #open!: () => void;
   readonly #gate = new Promise<void>((resolve) => {
     this.#open = resolve;
@@ -65,6 +67,7 @@ export class ScriptedKind implements TaskKind {
       await touch();
       signal.throwIfAborted();
       report({ done: 1, total: 2, stored: 1 });
+      this.waiting += 1;
       await Promise.race([
         this.#gate,
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),

@@ -165,8 +165,7 @@ describe('tasks', () => {
   it('cancels: waiting files never run, running ones stop, finished ones are taken back', async () => {
     const stage = await open({ concurrency: 1 });
     const id = await stage.tasks.start(spec(['ok', 'dup', 'stuck-revert', 'wait', 'ok', 'ok']));
-    while (!stage.kind.ran.includes('wait')) await sleep(1);
-    await sleep(5);
+    while (stage.kind.waiting === 0) await sleep(1);
     const reply = await stage.tasks.cancel('ns', 'p', id);
     assert.deepEqual([reply.cancelled, reply.pending_tasks_cancelled, reply.running_tasks_at_cancel], [true, 2, 1]);
     assert.deepEqual(stage.kind.reverted, ['ok', 'wait']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TextTokenizer } from '../../../../../runtime/engines/tokenizers/text-tokenizer.js';
-import { processorMs } from '../../../../support/processor-time.js';
+import { msToFail } from '../../../../support/processor-time.js';
 
 const added = (id: number, content: string) => ({
   id,
@@ -67,6 +67,9 @@ describe('the tokenizer of a model that writes text', () => {
 });
 
 describe('a tokenizer.json with hostile patterns', () => {
+  const REFUSED = { name: 'Failure', kind: 'invalid', message: /tokenizer\.json/ };
+  /** Two seconds, or twelve where this process had no core in the first two. */
+  const MOST_MS = 13_000;
   const CATASTROPHIC = { Regex: '^(a+)+$' };
   const split = { type: 'Split', pattern: CATASTROPHIC, behavior: 'Isolated', invert: false };
   const replace = (pattern: object, content: string): object => ({ type: 'Replace', pattern, content });
@@ -81,23 +84,18 @@ describe('a tokenizer.json with hostile patterns', () => {
   const base = { version: '1.0', added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
   for (const [name, step] of steps) {
     it(`is refused: ${name}`, () => {
-      const ms = processorMs(() => {
-        const tokenizer = new TextTokenizer({ ...base, model: model({ a: 0, b: 1 }), ...step }, {});
-        assert.deepEqual([...tokenizer.encode('', false)], []);
-        assert.throws(() => tokenizer.encode(`${'a'.repeat(40)}b`, false), {
-          name: 'Failure',
-          kind: 'invalid',
-          message: /tokenizer\.json/,
-        });
-      });
-      assert.ok(ms < 10_000, `it took ${ms} ms`);
+      const tokenizer = new TextTokenizer({ ...base, model: model({ a: 0, b: 1 }), ...step }, {});
+      assert.deepEqual([...tokenizer.encode('', false)], []);
+      const ms = msToFail(() => tokenizer.encode(`${'a'.repeat(40)}b`, false), REFUSED);
+      assert.ok(ms < MOST_MS, `it took ${ms} ms`);
     });
   }
 
   it('is refused for added tokens that a pattern chokes on, while it is opened', () => {
     const tokens = [{ ...added(2, `${'a'.repeat(40)}b`), normalized: true }];
     const definition = { ...base, added_tokens: tokens, normalizer: replace(CATASTROPHIC, ''), model: model({ a: 0, b: 1 }) };
-    assert.throws(() => new TextTokenizer(definition, {}), { name: 'Failure', kind: 'invalid', message: /tokenizer\.json/ });
+    const ms = msToFail(() => new TextTokenizer(definition, {}), REFUSED);
+    assert.ok(ms < MOST_MS, `it took ${ms} ms`);
   });
 
   it('does not touch sound ones', () => {

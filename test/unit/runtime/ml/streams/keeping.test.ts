@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { NativeColumns } from '../../../../../native/contract.js';
+import { loadCore } from '../../../../../native/loader.js';
 import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/contract.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type Batch, type DetectorRecord, openStore, type Store } from '../../../../../runtime/store/store.js';
@@ -144,21 +145,36 @@ describe('models of streams on the disk', () => {
     assert.equal(sinceTraining + expected.reduce((sum, rows) => sum + rows), total, 'what was learned and what came since');
   });
 
-  it('detectors that retrain at the same time take turns, and one that waits can be reset', async () => {
+  it('detectors that retrain at the same time take turns, and one that waits can be reset', async (t) => {
     const streams = new Streams(store, { ...STREAM_LIMITS, retrainings: 1 });
     const names = Array.from({ length: 6 }, (_, at) => `turn-${at}`);
-    const settings = { ...SETTINGS, windowSize: 2_000, retrainInterval: 1_500 };
-    // The first one learns for seconds, longer than any disk takes for what the others are sent meanwhile.
-    const long = { ...settings, backend: 'autoencoder', windowSize: 30_000, retrainInterval: 30_000 };
-    for (const [at, name] of names.entries()) await streams.submit(name, at === 0 ? long : settings, samples(0, 50));
-    await streams.submit(names[0]!, long, samples(50, 30_000));
-    for (const name of names.slice(1)) assert.equal((await streams.submit(name, settings, samples(50, 1_500))).status, 'retraining');
-    const last = names.at(-1)!;
-    assert.equal((await streams.get(names[0]!)).status, 'retraining');
+    const [first, last] = [names[0]!, names.at(-1)!];
+    // The first training in the background takes as long as this test wants.
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = 0;
+    const columns = Object.getPrototypeOf(loadCore().openColumns({ capacity: 1 })) as NativeColumns;
+    const { openFit } = columns;
+    t.mock.method(columns, 'openFit', function (this: NativeColumns, ...given: Parameters<typeof openFit>) {
+      const fit = openFit.apply(this, given);
+      if (!given[0].background) return fit;
+      begun += 1;
+      const run = fit.run.bind(fit);
+      if (begun === 1) fit.run = () => held.then(run);
+      return fit;
+    });
+    for (const name of names) await streams.submit(name, SETTINGS, samples(0, 50));
+    await streams.submit(first, SETTINGS, samples(50, 20));
+    await until(() => begun > 0);
+    for (const name of names.slice(1)) assert.equal((await streams.submit(name, SETTINGS, samples(50, 20))).status, 'retraining');
     await streams.reset(last);
     assert.equal((await streams.get(last)).status, 'collecting');
-    await sleep(100);
-    for (const name of names.slice(0, 5)) assert.equal((await streams.get(name)).version, 1, 'the first one still trains, the others wait');
+    // When this answer is there, those before have long asked for their turns.
+    for (const name of names.slice(0, 5)) assert.equal((await streams.submit(name, SETTINGS, samples(70, 1))).version, 1);
+    assert.equal(begun, 1, 'the others wait while the first one trains');
+    release();
     for (const name of names.slice(0, 5)) await until(async () => (await streams.get(name)).version === 2);
     assert.equal((await streams.get(last)).version, 0);
     await streams.close();

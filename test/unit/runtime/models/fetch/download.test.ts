@@ -88,12 +88,12 @@ describe('downloading from the hub', () => {
     assert.ok(events.some((event) => event.event === 'progress' && event.percent === 100));
   });
 
-  const passing: [string, () => void][] = [
+  const passing: [string, () => void, Parameters<HubStage['hub']>[0]?][] = [
     ['a store in trouble', () => stage.server.mischief('model.gguf', { kind: 'status', status: 503 }, 2)],
     ['too many requests', () => stage.server.mischief('model.gguf', { kind: 'status', status: 429, headers: { 'retry-after': '0' } })],
     ['a listing in trouble', () => stage.server.mischief('listing', { kind: 'status', status: 500 }, 2)],
     ['a broken connection', () => stage.server.mischief('model.gguf', { kind: 'cut', after: MIB }, 3)],
-    ['a stall at 99 %', () => stage.server.mischief('model.gguf', { kind: 'stall', after: Math.floor(1.98 * MIB) })],
+    ['a stall at 99 %', () => stage.server.mischief('model.gguf', { kind: 'stall', after: Math.floor(1.98 * MIB) }), { stallMs: 500 }],
     ['a flipped bit', () => stage.server.mischief('model.gguf', { kind: 'flip', at: MIB })],
     ['an answer of another size', () => stage.server.mischief('model.gguf', { kind: 'resize', bytes: 3 * MIB })],
     ['a file that is another for a while', () => stage.server.mischief('model.gguf', { kind: 'etag', etag: 'f'.repeat(64) })],
@@ -105,11 +105,11 @@ describe('downloading from the hub', () => {
       },
     ],
   ];
-  for (const [index, [what, arrange]] of passing.entries()) {
+  for (const [index, [what, arrange, settings]] of passing.entries()) {
     it(`gets over ${what}`, async () => {
       const { commit } = stage.server.put(`org/passing-${index}`, { 'model.gguf': bytesOf(2 * MIB, index + 10) });
       arrange();
-      const events = await stage.pull(`org/passing-${index}`);
+      const events = await stage.pull(`org/passing-${index}`, stage.hub(settings));
       assert.equal(last(events).event, 'complete', JSON.stringify(last(events)));
       assert.deepEqual(readFileSync(snapshot(`org/passing-${index}`, commit, 'model.gguf')), bytesOf(2 * MIB, index + 10));
     });
@@ -193,22 +193,25 @@ describe('downloading from the hub', () => {
 
   it('goes on while one of two stays, stops when both have gone, and goes on later where it was', async () => {
     stage.server.put('org/left', { 'model.gguf': bytesOf(4 * MIB) });
-    stage.server.delayMs = 20;
+    // It goes no further until it is asked for again.
+    stage.server.mischief('model.gguf', { kind: 'stall', after: 2 * MIB });
     const hub = stage.hub();
     const asked = (): SeenOf => stage.server.seen.filter(({ server, path }) => server === 'store' && path.includes('left'));
     type SeenOf = typeof stage.server.seen;
     const [first, second] = [new AbortController(), new AbortController()];
     const one = stage.pull('org/left', hub, first.signal);
-    const two = stage.pull('org/left', hub, second.signal);
-    while (asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    let bytes = 0;
+    const two = stage.pull('org/left', hub, second.signal, (event) => {
+      if (event.event === 'progress') bytes = event.downloaded;
+    });
+    await until(() => asked().length > 0);
     first.abort();
     assert.notEqual(last(await one).event, 'complete');
     assert.deepEqual(hub.active, ['org/left']);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await until(() => bytes > 0, 'the download goes on');
     second.abort();
     assert.notEqual(last(await two).event, 'complete');
-    while (hub.active.length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    stage.server.delayMs = 0;
+    await until(() => hub.active.length === 0);
     assert.equal(last(await stage.pull('org/left', hub)).event, 'complete');
     assert.equal(asked().length, 2);
     assert.match(asked()[1]!.range ?? '', /^bytes=[1-9]/);

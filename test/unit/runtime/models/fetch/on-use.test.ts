@@ -125,7 +125,8 @@ describe('fetching a model on its first use', () => {
     const hub = stage.hub({ stallMs: 60_000 });
     const first = opened(undefined, hub);
     ask(first, 'org/resumed').catch(() => undefined);
-    while ((first.list()[0]?.bytes ?? 0) < 8 * MIB) await sleep(20);
+    // All of the second part, and 8 MiB of the first one.
+    while ((first.list()[0]?.bytes ?? 0) < 16 * MIB) await sleep(20);
     first.close();
     await hub.close();
     stage.server.calm();

@@ -14,7 +14,7 @@ export interface HubStage {
   /** A client with settings of its own; closed with the stage. */
   hub(settings?: Partial<HubSettings>): Hub;
   /** Downloads a model to its end and returns what was told. */
-  pull(name: string, hub?: Hub, signal?: AbortSignal): Promise<DownloadEvent[]>;
+  pull(name: string, hub?: Hub, signal?: AbortSignal, told?: (event: DownloadEvent) => void): Promise<DownloadEvent[]>;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,8 @@ export async function hubStage(): Promise<HubStage> {
       token: null,
       offline: false,
       cache,
-      stallMs: 1500,
+      // A machine that is busy is no stall.
+      stallMs: 60_000,
       connections: 3,
       pauseMs: 5,
       proxies: () => null,
@@ -54,9 +55,12 @@ export async function hubStage(): Promise<HubStage> {
     server,
     cache,
     hub,
-    pull: async (name, given = hub(), signal = new AbortController().signal) => {
+    pull: async (name, given = hub(), signal = new AbortController().signal, told) => {
       const events: DownloadEvent[] = [];
-      for await (const event of given.download(await given.plan(name, signal), signal)) events.push(event);
+      for await (const event of given.download(await given.plan(name, signal), signal)) {
+        events.push(event);
+        told?.(event);
+      }
       return events;
     },
     close: async () => {

@@ -8,6 +8,7 @@ import type { LoadedEngine } from '../../../../../runtime/engines/contracts/load
 import { encoderKey } from '../../../../../runtime/models/residency/key.js';
 import { Models, type ModelsParts } from '../../../../../runtime/models/residency/models.js';
 import { Failure } from '../../../../../schemas/errors.js';
+import { until } from '../../../../support/until.js';
 
 const never = new AbortController().signal;
 const dataDir = mkdtempSync(join(tmpdir(), 'models-'));
@@ -109,7 +110,7 @@ describe('models of any kind', () => {
     const { machine, models, hold } = makeModels({ limits: { unloadAfterMs: 1, checkEveryMs: 5, maxLoaded: 9 } });
     (await hold('a', 'language', 1)).release();
     await hold('b', 'diffusion', 1);
-    for (let wait = 0; machine.open.has('a') && wait < 1000; wait += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => !machine.open.has('a'), 'the idle one is unloaded');
     assert.deepEqual([...machine.open], ['b']);
     await models.close();
   });

@@ -5,7 +5,7 @@ import { PLAIN_FORM, templateMessages, templateTools } from '../../../../../../r
 import { ChatTemplate } from '../../../../../../runtime/engines/language/templates/template.js';
 import { ControlGuard } from '../../../../../../runtime/engines/tokenizers/control-texts.js';
 import type { Message } from '../../../../../../schemas/generated/common.js';
-import { processorMs } from '../../../../../support/processor-time.js';
+import { msToFail } from '../../../../../support/processor-time.js';
 
 const render = (text: string, variables: Record<string, unknown> = {}): string => new ChatTemplate(text).render(variables);
 
@@ -60,7 +60,7 @@ describe('chat template', () => {
     ['what it refuses itself', '{{ raise_exception("roles must alternate") }}', 'template_refused', /roles must alternate/],
   ];
   for (const [name, text, code, message] of hostile) {
-    it(`ends ${name}`, () => assert.throws(() => render(text), { name: 'Failure', code, message }));
+    it(`ends ${name}`, () => void msToFail(() => render(text), { name: 'Failure', code, message }));
   }
 
   const repeated = (step: string, start = '"aaaaaaaaaaaaaaaa"'): string =>
@@ -97,8 +97,9 @@ describe('chat template', () => {
   for (const [name, text] of growing) {
     it(`is bounded in time and size: ${name}`, () => {
       const expected = { name: 'Failure', kind: 'invalid', code: 'template_failed', message: /more than/ };
-      const ms = processorMs(() => assert.throws(() => render(text), expected));
-      assert.ok(ms < 10_000, `it took ${ms} ms`);
+      const ms = msToFail(() => render(text), expected);
+      // One second, or eleven where this process had no core in the first one.
+      assert.ok(ms < 12_000, `it took ${ms} ms`);
     });
   }
 
