@@ -61,6 +61,8 @@ export class Browser {
       '--no-first-run',
       '--disable-background-networking',
       '--disable-component-update',
+      // Shared memory is small in containers.
+      '--disable-dev-shm-usage',
       // Its microphone beeps, and nobody is asked for it.
       '--use-fake-ui-for-media-stream',
       '--use-fake-device-for-media-stream',

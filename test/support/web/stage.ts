@@ -63,7 +63,11 @@ export class WebStage {
   /** `browser` are options of the browser's command line. */
   constructor(options: Parameters<typeof startDaemon>[0] = {}, browser: readonly string[] = []) {
     before(async () => {
-      [this.daemon, this.browser] = await Promise.all([startDaemon(options), Browser.start(browser)]);
+      const begun = await Promise.allSettled([startDaemon(options), Browser.start(browser)]);
+      // Where one of them fails, the other is ended after the tests all the same.
+      if (begun[0].status === 'fulfilled') this.daemon = begun[0].value;
+      if (begun[1].status === 'fulfilled') this.browser = begun[1].value;
+      for (const one of begun) if (one.status === 'rejected') throw one.reason;
       await this.browser.command('Page.addScriptToEvaluateOnNewDocument', { source: NOTE_TOASTS });
     });
     after(async () => {
