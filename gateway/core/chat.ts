@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { orLate } from '../../runtime/base/loop.js';
 import type { ChatTurn } from '../../runtime/chat/turn.js';
 import type { CompletionPart } from '../../runtime/completions/contract.js';
 import { isHelpProject } from '../../runtime/projects/cache.js';
@@ -42,16 +42,6 @@ function textProgress(tell: Request['progress'], asked: CompletionRequest): ((pa
   };
 }
 
-/** The turn, where it is open in time. */
-async function openedSoon(opening: Promise<ChatTurn>): Promise<ChatTurn | undefined> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([opening, sleep(OPEN_MS, undefined, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
-}
-
 /** The frames of a turn that is not open yet. */
 async function* framesOf(opening: Promise<ChatTurn>): AsyncGenerator<string, void, undefined> {
   yield* (await opening).frames();
@@ -84,7 +74,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
         ? help.complete(call, request.header('x-active-project'), request.signal)
         : chat.complete(call, request.signal);
       const headers: Record<string, string> = stateful ? { 'X-Session-ID': sessionId! } : {};
-      if (body.stream) return { headers, events: (await openedSoon(opening))?.frames() ?? framesOf(opening) };
+      if (body.stream) return { headers, events: (await orLate(opening, OPEN_MS))?.frames() ?? framesOf(opening) };
       return { headers, json: await (await opening).body(textProgress(request.progress, body)) };
     },
   }),

@@ -40,3 +40,16 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** The outcome of `promise`, or what `late` gives or throws (undefined unless given) once `ms` milliseconds have passed; the work itself goes on. */
+export async function orLate<T, Late = undefined>(promise: Promise<T>, ms: number, late = () => undefined as Late): Promise<T | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    return await Promise.race([promise, passed.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { orLate } from '../base/loop.js';
 import type { Completion, CompletionPart, CompletionRequest, ContextUsage } from './contract.js';
 import type { AcquiredModel } from './request.js';
 import { seedAfter } from './settings.js';
@@ -84,15 +85,7 @@ const OPENING_WAIT_MS = 1_000;
  * on while the answer begins.
  */
 export async function settleSoon(begun: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, OPENING_WAIT_MS);
-  });
-  try {
-    await Promise.race([begun, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
+  await orLate(begun, OPENING_WAIT_MS);
 }
 
 /** Most choices of one request. */

@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
+import { orAborted } from '../base/loop.js';
 import { checkUrl, hostOf } from '../net/address.js';
 import { kindOfAddress } from '../net/ip.js';
 import type { Outbound } from '../net/outbound.js';
@@ -68,7 +69,7 @@ export class Runners {
       pending = this.#find(wish, url).finally(() => this.#pending.delete(url.origin));
       this.#pending.set(url.origin, pending);
     }
-    return untilAborted(pending, signal);
+    return orAborted(pending, signal);
   }
 
   /** Forgets what is known of a place whose runner stopped answering. */
@@ -163,19 +164,4 @@ function startFailure(error: unknown, wish: RunnerWish, url: URL): Failure {
     retryAfterS: 10,
     cause: error,
   });
-}
-
-/** Waits for shared work, but only as long as this caller wants to. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

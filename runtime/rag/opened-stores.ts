@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Database } from '../../schemas/generated/config/rag.js';
 import { log } from '../base/log.js';
+import { orLate } from '../base/loop.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Store } from '../store/store.js';
 import type { VectorStore } from './stores/contract.js';
@@ -193,17 +194,10 @@ export class OpenedStores {
 }
 
 /** Waits for a drop so long; a server that answers later drops all the same. */
-async function withinLimit(drop: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const failure = new Failure('unavailable', `the store did not answer within ${DROP_LIMIT_MS / 1000} s.`);
-    timer = setTimeout(() => reject(failure), DROP_LIMIT_MS);
+function withinLimit(drop: Promise<void>): Promise<void> {
+  return orLate(drop, DROP_LIMIT_MS, () => {
+    throw new Failure('unavailable', `the store did not answer within ${DROP_LIMIT_MS / 1000} s.`);
   });
-  try {
-    await Promise.race([drop, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function keyOf({ namespace, project }: StorePlace, database: string): string {

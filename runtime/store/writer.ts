@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
+import { orLate } from '../base/loop.js';
 import { diskFull, SpaceReserve } from './disk-space.js';
 import type { CommitPromise, Environment, StoredKey } from './environment.js';
 import type { TableName } from './tables.js';
@@ -207,16 +208,8 @@ async function rootCause(error: unknown): Promise<unknown> {
 }
 
 /** Flush failures leave lmdb's promise open for ever. */
-async function withinTime(flushed: Promise<unknown> | undefined): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Failure('unavailable', `The disk of the data directory did not confirm a write within ${FLUSH_TIMEOUT_MS / 1000} s.`));
-    }, FLUSH_TIMEOUT_MS);
+function withinTime(flushed: Promise<unknown>): Promise<unknown> {
+  return orLate(flushed, FLUSH_TIMEOUT_MS, () => {
+    throw new Failure('unavailable', `The disk of the data directory did not confirm a write within ${FLUSH_TIMEOUT_MS / 1000} s.`);
   });
-  try {
-    await Promise.race([flushed, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { CancelReply, OpenTask, Task } from '../../schemas/generated/core/tasks.js';
 import { log } from '../base/log.js';
+import { orAborted, orLate } from '../base/loop.js';
 import type { ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { ActiveTask } from './active.js';
 import { alreadyCancelledReply, alreadyCompletedReply, cancelledReply, revertItems } from './cancel.js';
@@ -100,15 +101,7 @@ export class Tasks {
   /** Waits until a task is finished; rejects when `signal` aborts first. */
   async finished(namespace: string, project: string, id: string, signal: AbortSignal): Promise<Task> {
     const live = this.#live([namespace, project, id]);
-    if (live) {
-      await Promise.race([
-        live.finished,
-        new Promise((_resolve, reject) => {
-          signal.throwIfAborted();
-          signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-        }),
-      ]);
-    }
+    if (live) await orAborted(live.finished, signal);
     return this.get(namespace, project, id);
   }
 
@@ -222,12 +215,7 @@ export class Tasks {
       this.#worker.drop(task);
       this.#ended(task);
     });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, waitMs);
-    });
-    await Promise.race([task.cleanup, late]);
-    clearTimeout(timer);
+    await orLate(task.cleanup, waitMs);
   }
 
   #ended({ key, record, items }: ActiveTask): void {

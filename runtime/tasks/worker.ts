@@ -1,5 +1,6 @@
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
+import { orLate } from '../base/loop.js';
 import type { ItemOutcome, ItemRecord } from '../store/store.js';
 import { type ActiveTask, logProgress, type Run } from './active.js';
 import type { RunContext, TaskKind } from './contract.js';
@@ -84,12 +85,7 @@ export class Worker {
     clearTimeout(this.#timer);
     const runs = [...this.#tasks.values()].flatMap((task) => [...task.running.values()]);
     for (const { controller } of runs) controller.abort(new Failure('unavailable', 'The daemon is stopping.'));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_WAIT_MS);
-    });
-    await Promise.race([Promise.all(runs.map(({ ended }) => ended)), late]);
-    clearTimeout(timer);
+    await orLate(Promise.all(runs.map(({ ended }) => ended)), CLOSE_WAIT_MS);
   }
 
   /** Starts one item of the next task in turn that has one; false when none has. */
