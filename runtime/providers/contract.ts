@@ -1,12 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { Completion, CompletionRequest } from '../completions/contract.js';
 
-/** What a provider says about itself for `/health`. */
-export interface ProviderHealth {
-  status: 'healthy' | 'degraded' | 'unhealthy';
-  message: string;
-}
-
 /** Speaks to something that completes chats: one per provider name of the project file. */
 export interface Provider {
   /** Checks the request, reaches the model, and opens the completion. */

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import { withoutAddressSecrets } from '../../schemas/secrets.js';
 import type { Models } from '../models/residency/models.js';
-import type { ProviderHealth } from '../providers/contract.js';
+import type { Health } from '../base/health.js';
 import { LOW_DISK_BYTES } from '../store/disk-space.js';
 import type { Store } from '../store/store.js';
 import type { Tasks } from '../tasks/tasks.js';
@@ -11,7 +11,7 @@ import type { Services } from './services.js';
 /** One component that `/health` looks at. */
 export interface HealthCheck {
   readonly name: string;
-  run(): (ProviderHealth & { details?: Record<string, unknown> }) | Promise<ProviderHealth & { details?: Record<string, unknown> }>;
+  run(): (Health & { details?: Record<string, unknown> }) | Promise<Health & { details?: Record<string, unknown> }>;
 }
 
 /** What the health of a daemon depends on. */
@@ -24,7 +24,7 @@ export interface HealthParts extends Pick<Services, 'speech'> {
   readonly models: Models;
 }
 
-async function storageHealth(store: Store, dataDir: string): Promise<ProviderHealth> {
+async function storageHealth(store: Store, dataDir: string): Promise<Health> {
   const health = store.health();
   if (health.status !== 'healthy') return health;
   const { bavail, bsize } = await statfs(dataDir);
@@ -34,7 +34,7 @@ async function storageHealth(store: Store, dataDir: string): Promise<ProviderHea
 }
 
 /** Ingestion works where its queue can be written; its databases are looked at one by one, under `rag/health`. */
-function ragHealth(store: Store, tasks: Tasks): ProviderHealth {
+function ragHealth(store: Store, tasks: Tasks): Health {
   const { status, message } = store.health();
   if (status !== 'healthy') return { status, message };
   return { status: 'healthy', message: `documents can be ingested; tasks under way: ${tasks.openCount}` };

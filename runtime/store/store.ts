@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import type { Health } from '../base/health.js';
 import { log } from '../base/log.js';
 import { Backups } from './backups.js';
 import { DATA_FILE, type Environment, openEnvironment, type StoredKey } from './environment.js';
@@ -83,7 +84,7 @@ export class Store extends StoreTables {
    * What `/health` says: unhealthy from a write that failed, or for which there was no space, until one succeeds; degraded while a damaged file
    * waits for a person to see to it.
    */
-  health(): { status: 'healthy' | 'degraded' | 'unhealthy'; message: string } {
+  health(): Health {
     if (this.#trouble !== undefined) return { status: 'unhealthy', message: this.#trouble };
     const damage = this.#openDamage();
     if (damage !== undefined) return { status: 'degraded', message: damage };

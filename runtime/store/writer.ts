@@ -169,7 +169,7 @@ export class Writer {
     } catch (cause) {
       throw await rootCause(cause);
     }
-    await withinTime(commit.flushed);
+    if (commit.flushed) await withinTime(commit.flushed);
   }
 }
 

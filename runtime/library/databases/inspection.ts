@@ -3,7 +3,7 @@ import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { CompactReply, DocumentRecord, HealthReply, ReindexReply, StatsReply } from '../../../schemas/generated/core/rag.js';
 import { humanSize } from '../../base/files.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
-import type { ProviderHealth } from '../../providers/contract.js';
+import type { Health } from '../../base/health.js';
 import type { Embedder } from '../../rag/embedders/contract.js';
 import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
@@ -153,7 +153,7 @@ export class DatabaseInspection {
     return this.#stores.of({ namespace, project: name, directory }, database);
   }
 
-  async #embeddings(asked: Asked): Promise<ProviderHealth> {
+  async #embeddings(asked: Asked): Promise<Health> {
     const embedder = this.#embedder(asked);
     return { status: 'healthy', message: `${embedder.type}, ${await askedDimensions(embedder)} dimensions` };
   }

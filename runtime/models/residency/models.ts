@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { realFile } from '../../base/files.js';
+import type { Health } from '../../base/health.js';
 import { log } from '../../base/log.js';
 import type { AdapterUse, LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
@@ -209,7 +210,7 @@ export class Models {
   }
 
   /** One line for `/health`: what is loaded or loading, else what could be, and whether that is only the built-in stand-in. */
-  async health(): Promise<{ status: 'healthy' | 'degraded'; message: string }> {
+  async health(): Promise<Health> {
     const loaded = this.loaded().map(({ name, status }) => `${name} (${status.devices.used.join(', ') || 'cpu'})`);
     const loading = this.loading();
     if (loaded.length > 0 || loading.length > 0) {

@@ -1,6 +1,6 @@
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
 import type { Metadata } from '../../documents/contract.js';
-import type { ProviderHealth } from '../../providers/contract.js';
+import type { Health } from '../../base/health.js';
 import type { Chunk, EmbeddedChunk, Filter, Hit } from '../contract.js';
 
 /** A question to a store. */
@@ -59,7 +59,7 @@ export interface VectorStore {
   /** How many chunks each of the documents has; absent where that would take a question to a server for each. */
   chunkCounts?(documentHashes: readonly string[]): Promise<number[]>;
   stats(): Promise<StoreStats>;
-  health(): Promise<ProviderHealth>;
+  health(): Promise<Health>;
   /** Gives space back; returns the bytes before and after. */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }>;
   /** Builds the indexes anew from the stored chunks. */

@@ -1,6 +1,6 @@
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
 import { breathe, turn } from '../../../base/loop.js';
-import type { ProviderHealth } from '../../../providers/contract.js';
+import type { Health } from '../../../base/health.js';
 import type { DatabaseKey, DocumentRecord } from '../../../store/records.js';
 import type { Store } from '../../../store/store.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';
@@ -152,7 +152,7 @@ export class NativeStore implements VectorStore {
   }
 
   /** As `VectorStore` says. */
-  async health(): Promise<ProviderHealth> {
+  async health(): Promise<Health> {
     const health = this.#store.health();
     if (health.status !== 'healthy') return health;
     const { trouble, end } = this.#indexes;

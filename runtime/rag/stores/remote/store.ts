@@ -4,7 +4,7 @@ import { log } from '../../../base/log.js';
 import type { Metadata } from '../../../documents/contract.js';
 import { stopWordsOf } from '../../../documents/text/stop-words.js';
 import { wordsOf } from '../../../documents/text/words.js';
-import type { ProviderHealth } from '../../../providers/contract.js';
+import type { Health } from '../../../base/health.js';
 import type { Chunk, EmbeddedChunk, Hit } from '../../contract.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
 import { type Condition, conditionsOf, documentName, indexedText, passesAll } from '../metadata.js';
@@ -179,7 +179,7 @@ export class RemoteStore implements VectorStore {
   }
 
   /** As `VectorStore` says. */
-  async health(): Promise<ProviderHealth> {
+  async health(): Promise<Health> {
     try {
       await this.#client.ping();
       return { status: 'healthy', message: `${this.#client.host} answers` };
