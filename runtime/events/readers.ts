@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { EventItem, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
-import { timeOf } from '../config/times.js';
+import { timeOf } from '../base/times.js';
 
 /** Which events are wanted, and from when to when in milliseconds since 1970, both included. */
 export interface EventFilter extends FollowQuery {

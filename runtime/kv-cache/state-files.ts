@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceText } from '../base/durable-files.js';
 import { log } from '../base/log.js';
-import { writeFlushed } from '../config/atomic-write.js';
 import { isRecord, type KvEntry, type KvRecord } from './entry.js';
 
 const INDEX = 'index.json';
@@ -46,7 +45,7 @@ export class KvStateFiles {
     this.#writing = this.#writing.then(async () => {
       this.#waiting = false;
       const records = [...entries()].filter(({ tag }) => tag !== null).map(({ holder: _, ...record }) => record);
-      await this.#replace(JSON.stringify(records)).catch((error: unknown) => {
+      await replaceText(join(this.#folder, INDEX), JSON.stringify(records)).catch((error: unknown) => {
         log('warn', 'the index of the KV cache could not be written; states made since are lost at a restart', { error });
       });
     });
@@ -63,17 +62,6 @@ export class KvStateFiles {
       return Array.isArray(content) ? content.filter(isRecord) : [];
     } catch {
       return [];
-    }
-  }
-
-  async #replace(text: string): Promise<void> {
-    const temporary = join(this.#folder, `${INDEX}.${randomBytes(6).toString('hex')}.tmp`);
-    try {
-      await writeFlushed(temporary, text);
-      await rename(temporary, join(this.#folder, INDEX));
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
     }
   }
 }

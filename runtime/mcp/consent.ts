@@ -1,12 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readFile, rename, unlink } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { McpServer } from '../../schemas/generated/config/project.js';
+import { fileFailure, flushDirectory, replaceText } from '../base/durable-files.js';
 import { canonicalJson } from '../base/json.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
-import { fileFailure, flushDirectory, writeFlushed } from '../config/atomic-write.js';
 
 /** Beside the project file: which of its servers nobody with rights on this machine has agreed to. */
 export const CONSENT_FILE = '.mcp-unapproved.json';
@@ -103,13 +103,10 @@ async function readList(directory: string): Promise<string[] | undefined> {
 const listText = (unapproved: readonly string[]): string => `${JSON.stringify({ unapproved }, null, 2)}\n`;
 
 async function write(directory: string, text: string): Promise<void> {
-  const temporary = join(directory, `${CONSENT_FILE}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    await writeFlushed(temporary, text);
-    await rename(temporary, join(directory, CONSENT_FILE));
+    await replaceText(join(directory, CONSENT_FILE), text);
     await flushDirectory(directory);
   } catch (cause) {
-    await unlink(temporary).catch(() => undefined);
     throw fileFailure(cause, 'note which tool servers may run');
   }
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
-import { fileFailure, flushDirectory, writeFlushed } from '../config/atomic-write.js';
+import { fileFailure, flushDirectory, writeFlushed } from '../base/durable-files.js';
 import { containedPath } from '../config/names.js';
 import { NEW_PROJECT_FILE } from '../config/project-file.js';
 import { projectNotFound } from './cache.js';

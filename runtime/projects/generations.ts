@@ -7,7 +7,7 @@ import type { Difference, Generation, GenerationDetail, GenerationList } from '.
 import type { Project } from '../../schemas/generated/core/projects.js';
 import { Locks } from '../base/gate.js';
 import { log } from '../base/log.js';
-import { flushDirectory, writeFlushed } from '../config/atomic-write.js';
+import { flushDirectory, writeFlushed } from '../base/durable-files.js';
 import { differencesOf, summary } from '../config/problems.js';
 import { formatOf } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';

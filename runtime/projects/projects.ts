@@ -5,7 +5,7 @@ import type { Project, ProjectCreate, ProjectList } from '../../schemas/generate
 import { Locks } from '../base/gate.js';
 import type { JsonObject } from '../base/json.js';
 import { log } from '../base/log.js';
-import { replaceFile } from '../config/atomic-write.js';
+import { replaceFile } from '../config/replace-file.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import type { FileText, ParsedText } from '../config/masked-text.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';

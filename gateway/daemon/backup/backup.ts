@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { copyFile, link, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { fileFailure, flushDirectory } from '../../../runtime/config/atomic-write.js';
+import { fileFailure, flushDirectory } from '../../../runtime/base/durable-files.js';
 import { isAlive } from '../../../runtime/hosts/processes.js';
 import { copyState, STATE_FILE, STATE_FOLDER } from '../../../runtime/store/store.js';
 import { Failure } from '../../../schemas/errors.js';

@@ -16,7 +16,7 @@ import {
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { humanSize } from '../../../runtime/base/files.js';
-import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/config/atomic-write.js';
+import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/base/durable-files.js';
 import { Failure } from '../../../schemas/errors.js';
 import { lockDataDir } from '../data-directory.js';
 import { hashOf } from './backup.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileFailure } from '../../config/atomic-write.js';
+import { fileFailure } from '../../base/durable-files.js';
 import { type Converted, convertModel } from './convert.js';
 
 /** Stands beside a converted file. */

@@ -13,7 +13,7 @@ import type {
 } from '../../../schemas/generated/core/datasets.js';
 import { isObject, type JsonObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
-import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
+import { fileFailure, flushDirectory } from '../../base/durable-files.js';
 import { quote } from '../../config/names.js';
 import { BUILT_IN_STRATEGY } from '../../config/validate.js';
 import type { SourceFile } from '../../documents/parsers/contract.js';

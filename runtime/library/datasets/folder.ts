@@ -6,7 +6,7 @@ import type { UploadedFile } from '../../../schemas/endpoint.js';
 import type { FileMetadata } from '../../../schemas/generated/core/datasets.js';
 import { check } from '../../../schemas/validate.js';
 import { log } from '../../base/log.js';
-import { fileFailure, flushDirectory, writeFlushed } from '../../config/atomic-write.js';
+import { fileFailure, flushDirectory, writeFlushed } from '../../base/durable-files.js';
 import { hasSettled, sameStats } from '../../projects/cache.js';
 import { READS_AT_ONCE } from './contract.js';
 import { mimeTypeOf } from './mime.js';

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import type { NativeClassifier } from '../../../native/contract.js';
 import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
+import { fileFailure, flushDirectory, placeFile, writeFlushed } from '../../base/durable-files.js';
 import { isObject } from '../../base/json.js';
-import { fileFailure, flushDirectory, writeFlushed } from '../../config/atomic-write.js';
-import { placeFile } from '../place-file.js';
 import type { ListedClassifier } from './contract.js';
 
 const HEAD = 'head.bin';

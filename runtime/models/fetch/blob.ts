@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
-import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
+import { fileFailure, flushDirectory } from '../../base/durable-files.js';
 import { lockFile, type RemoteFile, type RepositoryLayout } from '../cache/layout.js';
 import type { HubClient } from './client.js';
 import { isTransient, isWorthAnotherTry, pauseBeforeTry, pauseFor } from './hub-requests.js';

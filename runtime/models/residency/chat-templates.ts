@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { expandHome, isInside, resolvesInside } from '../../base/files.js';
 import { log } from '../../base/log.js';
-import { writeFlushed } from '../../config/atomic-write.js';
+import { replaceText } from '../../base/durable-files.js';
 import { KNOWN_TEMPLATES } from '../../engines/language/templates/known-templates.js';
 import { requireOwnPlace } from '../find/places.js';
 
@@ -67,7 +66,8 @@ export class TemplateMemory {
         },
       );
     const kept = [...known].slice(-REMEMBERED_LIMIT);
-    await this.#replace(JSON.stringify(Object.fromEntries(kept), null, 1));
+    await mkdir(dirname(this.#path), { recursive: true });
+    await replaceText(this.#path, JSON.stringify(Object.fromEntries(kept), null, 1));
     if (before === undefined) return null;
     return `The chat template is not the one that this model had before (hash ${was}, now ${is}); check where the file comes from.`;
   }
@@ -81,18 +81,6 @@ export class TemplateMemory {
       if (!this.#pins || (error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
       const what = `Templates are pinned, and ${basename(this.#path)} in the data directory, which has them, cannot be read`;
       throw new Failure('unavailable', `${what}. Mend it, or remove it to pin anew.`, { code: 'TemplatesUnreadable', cause: error });
-    }
-  }
-
-  async #replace(text: string): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true });
-    const temporary = `${this.#path}.${randomBytes(6).toString('hex')}.tmp`;
-    try {
-      await writeFlushed(temporary, text);
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
     }
   }
 }

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'yaml';
-import { MAX_BACKUPS } from '../../../../runtime/config/atomic-write.js';
+import { MAX_BACKUPS } from '../../../../runtime/config/replace-file.js';
 import { Projects } from '../../../../runtime/projects/projects.js';
 
 /** A parsed value whose shape the assertions tell. */

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { copyFile, link, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { fileFailure, flushDirectory, OWN_FILE, writeFlushed } from '../base/durable-files.js';
 
 /** Backups kept per project; older ones are removed. */
 export const MAX_BACKUPS = 20;
 
-/** Rights of a new project file: it may hold keys. */
-const NEW_FILE_MODE = 0o600;
 /** Backups that one second can hold. */
 const MAX_SAME_SECOND = 999;
 
@@ -24,7 +23,7 @@ export async function replaceFile(path: string, text: string, now: Date = new Da
   const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   let backup: string | null = null;
   try {
-    await writeFlushed(temporary, text, mode === undefined ? NEW_FILE_MODE : mode & 0o777);
+    await writeFlushed(temporary, text, mode === undefined ? OWN_FILE : mode & 0o777);
     if (mode !== undefined) backup = await backUp(path, now);
     await rename(temporary, path);
   } catch (cause) {
@@ -34,40 +33,6 @@ export async function replaceFile(path: string, text: string, now: Date = new Da
   }
   await flushDirectory(directory);
   await pruneBackups(path, backup);
-}
-
-/** Turns a file system error into a `Failure` where the caller can do something about it: a full disk or missing rights. */
-export function fileFailure(cause: unknown, doing: string): unknown {
-  const code = (cause as NodeJS.ErrnoException | null)?.code;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
-    return new Failure('disk_full', `Could not ${doing}: the disk is full (${code}). Free some space and try again; nothing was changed.`, {
-      cause,
-    });
-  }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new Failure('forbidden', `Could not ${doing}: permission denied (${code}). Check who owns the data directory.`, { cause });
-  }
-  return cause;
-}
-
-/** Writes a new file and waits until its bytes are on the disk. */
-export async function writeFlushed(path: string, text: string, mode: number = NEW_FILE_MODE): Promise<void> {
-  const file = await open(path, 'wx', mode);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  // The process's umask narrowed the mode given to `open`.
-  await chmod(path, mode);
-}
-
-/** Makes renames in a directory durable; a file system that cannot flush directories is left alone. */
-export async function flushDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r').catch(() => null);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
 }
 
 /** Gives the current file a second, dated name; a hard link where the file system has them, so that it costs no space. */

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { backupsOf, fileFailure, MAX_BACKUPS, replaceFile } from '../../../../runtime/config/atomic-write.js';
+import { fileFailure } from '../../../../runtime/base/durable-files.js';
+import { backupsOf, MAX_BACKUPS, replaceFile } from '../../../../runtime/config/replace-file.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-write-'));
 after(() => rmSync(root, { recursive: true, force: true }));
