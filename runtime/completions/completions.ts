@@ -16,7 +16,8 @@ import { type Allocation, allocate, completionRoom, contextFailure, contextUsage
 import { Collector } from './collect.js';
 import type { Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit-context.js';
-import { type PlainMessage, plainMessages, strategyOf } from './messages.js';
+import { type PlainMessage, plainMessages } from './messages.js';
+import { strategyOf } from './truncation.js';
 import type { NamedModels } from './modelfiles/named-models.js';
 import { MAX_CHOICES, ModelHold, OpenedCompletion, openChoices, settleSoon } from './opened-completion.js';
 import { OutputReader, WholeAnswer } from './output.js';

@@ -1,19 +1,8 @@
 import { log } from '../base/log.js';
 import type { LanguageModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
-import type { TruncationStrategy } from './messages.js';
-import {
-  type CountedMessage,
-  cutContents,
-  dropMessages,
-  halveLargest,
-  leastTokens,
-  MESSAGE_OVERHEAD,
-  type PlainMessage,
-  plainMessages,
-  totalTokens,
-  withinReach,
-} from './messages.js';
+import { type PlainMessage, plainMessages } from './messages.js';
+import { type CountedMessage, cutContents, dropMessages, halveLargest, leastTokens, MESSAGE_OVERHEAD, type TruncationStrategy, totalTokens, withinReach } from './truncation.js';
 import { compressHistory, summarisable, summarise, withSummary } from './shorten-history.js';
 
 /** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
