@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
+import { isName } from '../../runtime/base/names.js';
 import { withBudget } from '../../runtime/base/spending.js';
-import { isName } from '../../runtime/config/names.js';
 import { type FetchRight, withFetchRight } from '../../runtime/models/fetch/on-use.js';
 import { withinModelPlaces } from '../../runtime/models/find/places.js';
 import type { Runtime } from '../../runtime/runtime.js';

@@ -1,4 +1,4 @@
-import { quote } from '../../runtime/config/names.js';
+import { quote } from '../../runtime/base/names.js';
 import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/library/datasets/contract.js';
 import type { AddedFile, Datasets } from '../../runtime/library/datasets/datasets.js';
 import { parseOverrides } from '../../runtime/library/datasets/overrides.js';

@@ -17,7 +17,6 @@ import { Collector } from './collect.js';
 import type { Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit-context.js';
 import { type PlainMessage, plainMessages } from './messages.js';
-import { strategyOf } from './truncation.js';
 import type { NamedModels } from './modelfiles/named-models.js';
 import { MAX_CHOICES, ModelHold, OpenedCompletion, openChoices, settleSoon } from './opened-completion.js';
 import { OutputReader, WholeAnswer } from './output.js';
@@ -28,6 +27,7 @@ import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
 import { ToolCallParser } from './tools/parser.js';
 import { offerTools, type ToolOffer } from './tools/tool-choice.js';
 import { injectOffer, toolHistoryAsText } from './tools/tool-prompt.js';
+import { strategyOf } from './truncation.js';
 
 /** Puts text in the place of audio: no model here hears. */
 export interface Hearing {
@@ -50,7 +50,7 @@ interface Plan {
 
 type Wishes = Pick<Plan, 'offer' | 'form' | 'messages' | 'begunAnswer'>;
 
-/** Completes chats on GGUF models: everything between a checked request and the engine. */
+/** Completes chats on the language models of this machine: everything between a checked request and the engine. */
 export class Completions {
   readonly #models: ModelSource;
   readonly #hearing: Hearing | undefined;

@@ -2,8 +2,18 @@ import { log } from '../base/log.js';
 import type { LanguageModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
 import { type PlainMessage, plainMessages } from './messages.js';
-import { type CountedMessage, cutContents, dropMessages, halveLargest, leastTokens, MESSAGE_OVERHEAD, type TruncationStrategy, totalTokens, withinReach } from './truncation.js';
 import { compressHistory, summarisable, summarise, withSummary } from './shorten-history.js';
+import {
+  type CountedMessage,
+  cutContents,
+  dropMessages,
+  halveLargest,
+  leastTokens,
+  MESSAGE_OVERHEAD,
+  type TruncationStrategy,
+  totalTokens,
+  withinReach,
+} from './truncation.js';
 
 /** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
 const MAX_ROUNDS = 4;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { liesInside } from './names.js';
+import { liesInside } from '../base/names.js';
 import { type FileFormat, MAX_PROJECT_FILE_BYTES, type ParsedFile, parseProjectText, Unparsable } from './parse.js';
 
 /** File names of a project configuration, first found wins: ours, then those of LlamaFarm's command line. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import { Failure } from '../../schemas/errors.js';
-import { isName, quote } from './names.js';
+import { isName, quote } from '../base/names.js';
 import { readProjectText } from './project-file.js';
 
 /** The lines of a text, `spaces` further in. */

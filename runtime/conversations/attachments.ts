@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Attachment, DocumentText } from '../../schemas/generated/core/conversations.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { Parsing } from '../documents/parsing/parsing.js';
 import { readDataUrl } from '../pictures/base64.js';

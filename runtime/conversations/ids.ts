@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 
 const CONVERSATION = /^conv_[A-Za-z0-9_-]{22}$/;
 const MESSAGE = /^msg_[A-Za-z0-9_-]{22}$/;

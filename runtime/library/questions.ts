@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { NewQuestion, QuestionChange, QuestionList, StoredQuestion } from '../../schemas/generated/core/questions.js';
 import { Locks } from '../base/gate.js';
 import { breathe } from '../base/loop.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import { databaseOf } from '../rag/retrieval.js';
 import { conditionsOf } from '../rag/stores/metadata.js';

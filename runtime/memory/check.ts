@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 import type { MemoryRecord, NewMemory, Provenance } from './contract.js';
 
 /** Bytes of a whole record as JSON. */

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryConfig } from '../../schemas/generated/config/memory.js';
 import { log } from '../base/log.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 import type { Store } from '../store/store.js';
 import type { Memories } from './contract.js';
 import { OpenStore } from './store.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { AddRequest, Memory, QueryQuery } from '../../schemas/generated/core/memory.js';
 import { isObject } from '../base/json.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 import { timeOf } from '../base/times.js';
 import type { GraphEdge, MemoryRecord, MemoryType, NewMemory, ReadFilter } from './contract.js';
 import { nodeOf } from './facts.js';

@@ -1,7 +1,7 @@
 import type { ColumnKind, ColumnValues, NativeColumns } from '../../native/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import { breathe } from '../base/loop.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 
 /** Columns of one buffer or detector. */
 const MAX_COLUMNS = 500;

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { quote } from '../config/names.js';
+import { isDeviceName, quote } from '../base/names.js';
 
 /** Longest name of a fitted model without its version, in characters: with version, backend and extension it is still a file name everywhere. */
 const MAX_MODEL_NAME_CHARACTERS = 100;
@@ -15,8 +15,6 @@ export interface ListedModel {
 }
 
 const ALLOWED = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
-/** Windows opens these as devices, with any extension and in any case. */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 const VERSIONED = /^(.+)_(\d{4})(\d{2})(\d{2})_(\d{2})(\d{2})(\d{2})$/;
 const SECOND_MS = 1000;
 
@@ -145,7 +143,7 @@ function faultOf(name: string): string | undefined {
   if (name.includes('..')) return 'has ".." in it';
   if (!ALLOWED.test(name)) return 'has a character that no name may have there';
   if (name.endsWith('.')) return 'ends in "."';
-  if (DEVICE.test(name)) return 'is reserved by Windows';
+  if (isDeviceName(name)) return 'is reserved by Windows';
   const { base } = versionOf(name.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name);
   if (base === '') return 'is reserved';
   return base.length > MAX_MODEL_NAME_CHARACTERS ? `has ${base.length} characters` : undefined;

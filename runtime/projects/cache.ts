@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { JsonObject } from '../base/json.js';
-import { isName, liesInside, requireName } from '../config/names.js';
+import { isName, liesInside, requireName } from '../base/names.js';
 import { findProjectFile, formatOf, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
 import { MAX_INLINE_CHARACTERS, parseInWorker } from '../config/yaml-worker.js';
 import { type Snapshot, stampOf, takeSnapshot } from './loaded-project.js';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../base/log.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../base/durable-files.js';
-import { containedPath } from '../config/names.js';
+import { log } from '../base/log.js';
+import { containedPath } from '../base/names.js';
 import { NEW_PROJECT_FILE } from '../config/project-file.js';
 import { projectNotFound } from './cache.js';
 

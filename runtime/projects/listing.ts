@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Failure } from '../../schemas/errors.js';
 import type { ProjectList } from '../../schemas/generated/core/projects.js';
-import { isName, liesInside, requireName } from '../config/names.js';
+import { isName, liesInside, requireName } from '../base/names.js';
 import { look } from '../config/project-file.js';
 import { type CachedProject, hasSettled, type ProjectCache, sameStats } from './cache.js';
 

@@ -5,10 +5,9 @@ import type { Project, ProjectCreate, ProjectList } from '../../schemas/generate
 import { Locks } from '../base/gate.js';
 import type { JsonObject } from '../base/json.js';
 import { log } from '../base/log.js';
-import { replaceFile } from '../config/replace-file.js';
+import { isName, NAME_RULE, quote, requireName } from '../base/names.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import type { FileText, ParsedText } from '../config/masked-text.js';
-import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { normalise } from '../config/normalise.js';
 import { checkTree, MAX_PROJECT_FILE_BYTES, MAX_SENT_MEMBERS, Unparsable, writeToml } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
@@ -20,6 +19,7 @@ import {
   parseProjectFile,
   readProjectText,
 } from '../config/project-file.js';
+import { replaceFile } from '../config/replace-file.js';
 import { withSecretsOf } from '../config/secrets.js';
 import { defaultTemplateName, templateText } from '../config/templates.js';
 import { validateConfig } from '../config/validate.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { FitResponse, LoadResponse, ModelList, SaveResponse, ScoreResponse } from '../../schemas/generated/universal/anomaly.js';
 import { breathe } from '../base/loop.js';
-import { quote } from '../config/names.js';
+import { quote } from '../base/names.js';
 import type {
   AnomalyService,
   FitAsk,

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import { withoutAddressSecrets } from '../../schemas/secrets.js';
-import type { Models } from '../models/residency/models.js';
 import type { Health } from '../base/health.js';
+import type { Models } from '../models/residency/models.js';
 import { LOW_DISK_BYTES } from '../store/disk-space.js';
 import type { Store } from '../store/store.js';
 import type { Tasks } from '../tasks/tasks.js';

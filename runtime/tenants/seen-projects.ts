@@ -1,4 +1,4 @@
-import { isName } from '../config/names.js';
+import { isName } from '../base/names.js';
 import { projectNotFound } from '../projects/cache.js';
 import type { Projects } from '../projects/projects.js';
 

@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { humanSize } from '../../../runtime/base/files.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/base/durable-files.js';
+import { humanSize } from '../../../runtime/base/files.js';
 import { Failure } from '../../../schemas/errors.js';
 import { lockDataDir } from '../data-directory.js';
 import { hashOf } from './backup.js';

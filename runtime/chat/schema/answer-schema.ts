@@ -4,8 +4,8 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Message, Tool } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { isObject } from '../../base/json.js';
+import { liesInside } from '../../base/names.js';
 import type { CompletionRequest } from '../../completions/contract.js';
-import { liesInside } from '../../config/names.js';
 import { pythonSchema } from './python-schema.js';
 import type { Schema } from './python-types.js';
 

@@ -1,4 +1,5 @@
 import { posix, win32 } from 'node:path';
+import { isDeviceName } from '../../base/names.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { urlsIn } from '../text/addresses.js';
 import { defineExtractor } from './contract.js';
@@ -25,7 +26,6 @@ const FORMS: readonly (readonly [FilePath['type'], RegExp])[] = [
   // Without a leading dot, only an extension tells a path from "and/or".
   ['relative', /^(?!\d+[\\/]\d+[\\/.])[\p{L}\p{N}_@.-]{1,255}[\\/](?:.*[\\/])?[^\\/]{1,255}\.[A-Za-z][A-Za-z0-9]{0,7}$/u],
 ];
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /** The kind of path that a word is, undefined where it is none. */
 function typeOf(word: string): FilePath['type'] | undefined {
@@ -49,7 +49,7 @@ function isPossible({ path, type }: FilePath): boolean {
   if (path.includes('\0') || names.some((name) => name.length > NAME_UNITS)) return false;
   if (type !== 'windows' && type !== 'unc') return true;
   const inside = type === 'windows' ? names.slice(1) : names;
-  return inside.every((name) => !RESERVED.test(name) && !/[:*?"<>|]/.test(name) && !/[ .]$/.test(name.replace(/^\.{1,2}$/, '')));
+  return inside.every((name) => !isDeviceName(name) && !/[:*?"<>|]/.test(name) && !/[ .]$/.test(name.replace(/^\.{1,2}$/, '')));
 }
 
 const OPTIONS = {

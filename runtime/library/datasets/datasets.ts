@@ -11,10 +11,10 @@ import type {
   FileMetadata,
   Strategies,
 } from '../../../schemas/generated/core/datasets.js';
+import { fileFailure, flushDirectory } from '../../base/durable-files.js';
 import { isObject, type JsonObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
-import { fileFailure, flushDirectory } from '../../base/durable-files.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import { BUILT_IN_STRATEGY } from '../../config/validate.js';
 import type { SourceFile } from '../../documents/parsers/contract.js';
 import type { Events } from '../../events/events.js';

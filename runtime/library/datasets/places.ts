@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Dataset } from '../../../schemas/generated/config/project.js';
 import type { FileMetadata } from '../../../schemas/generated/core/datasets.js';
 import { Locks } from '../../base/gate.js';
-import { isName, quote } from '../../config/names.js';
+import { isName, quote } from '../../base/names.js';
 import type { SourceFile } from '../../documents/parsers/contract.js';
 import type { LoadedProject } from '../../projects/projects.js';
 import { MAX_CACHED_FOLDERS, READS_AT_ONCE } from './contract.js';

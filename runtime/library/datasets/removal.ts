@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { CleanupReply, FileDeleteReply, FileMetadata } from '../../../schemas/generated/core/datasets.js';
 import { log } from '../../base/log.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { Projects } from '../../projects/projects.js';
 import type { Ingest } from './contract.js';
 import { type DatasetPlaces, type FoundDataset, findDataset, lockOf, unknownFile } from './places.js';

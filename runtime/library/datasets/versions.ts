@@ -1,7 +1,7 @@
 import type { UploadedFile } from '../../../schemas/endpoint.js';
 import type { FileMetadata } from '../../../schemas/generated/core/datasets.js';
 import { isObject } from '../../base/json.js';
-import { isName } from '../../config/names.js';
+import { isName } from '../../base/names.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Ingest } from './contract.js';
 import { type DatasetPlaces, type FoundDataset, findDataset, isKept, lockOf } from './places.js';

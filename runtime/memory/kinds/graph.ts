@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { Direction, GraphPath, GraphReads, MemoryRecord, ReadFilter, Subgraph } from '../contract.js';
 import { firstOf, holdsAt, limitOf, passesFilter } from '../filter.js';
 import { Heap } from '../heap.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { ReadFilter, SeriesBucket, SeriesReads } from '../contract.js';
 import { firstOf, needsRecord, passesFilter, timesOf } from '../filter.js';
 import { DAY_MS, EXPIRED_AT_ONCE, type MemoryKind } from '../kind.js';

@@ -4,7 +4,7 @@ import type { NativeAnomalyModel } from '../../../native/contract.js';
 import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { Events } from '../../events/events.js';
 import { recordWork } from '../../events/recording.js';
 import { HeldModels } from '../held-models.js';

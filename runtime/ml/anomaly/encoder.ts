@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
 import { breathe } from '../../base/loop.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import { byCodePoint, ENCODINGS, encodingOf, type WriteValue } from './encodings.js';
 import { MAX_COLUMNS, notFinite, type Rows, rowsOf, wrong } from './rows.js';
 

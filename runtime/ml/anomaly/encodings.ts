@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import { HALF_CHARACTER } from '../pickle/values.js';
 
 /** Most different values of one field that are remembered; a field with more is one for `hash`. */

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 
 /** Most rows of one request. */
 const MAX_ROWS = 1_000_000;

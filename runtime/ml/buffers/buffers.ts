@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { Store, TableRecord } from '../../store/store.js';
 import type { Row } from '../cells.js';
 import { TENANTS_FROM, takeOwner } from '../segment-log.js';

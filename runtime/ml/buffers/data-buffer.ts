@@ -2,7 +2,7 @@ import { readColumns } from '../../../native/columns.js';
 import type { ColumnFrame, ColumnKind, NativeColumns } from '../../../native/contract.js';
 import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { Batch, Store, TableRecord } from '../../store/store.js';
 import { appendTo, bytesOf, type Cells, cellsOf, joinedKind, type Row } from '../cells.js';
 import { SegmentLog } from '../segment-log.js';

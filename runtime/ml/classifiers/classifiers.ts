@@ -3,7 +3,7 @@ import type { ClassifierQuality, FittedClassifier, NativeClassifier, NativeClass
 import { loadCore } from '../../../native/loader.js';
 import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
 import type { Events } from '../../events/events.js';
 import { recordWork } from '../../events/recording.js';

@@ -1,7 +1,7 @@
 import type { ColumnValues } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../base/json.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import { encodingOf } from '../anomaly/encodings.js';
 import { type Cells, MAX_NAME_CHARACTERS, wrongValue } from '../cells.js';
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { breathe } from '../../base/loop.js';
-import { quote } from '../../config/names.js';
+import { quote } from '../../base/names.js';
 import type { Events } from '../../events/events.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
 import { TENANTS_FROM, takeOwner } from '../segment-log.js';

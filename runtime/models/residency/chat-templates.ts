@@ -1,9 +1,9 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { replaceText } from '../../base/durable-files.js';
 import { expandHome, isInside, resolvesInside } from '../../base/files.js';
 import { log } from '../../base/log.js';
-import { replaceText } from '../../base/durable-files.js';
 import { KNOWN_TEMPLATES } from '../../engines/language/templates/known-templates.js';
 import { requireOwnPlace } from '../find/places.js';
 

@@ -1,6 +1,6 @@
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
-import type { Metadata } from '../../documents/contract.js';
 import type { Health } from '../../base/health.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { Chunk, EmbeddedChunk, Filter, Hit } from '../contract.js';
 
 /** A question to a store. */

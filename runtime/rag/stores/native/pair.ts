@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { IndexLoad, NativeTextIndex, NativeVectorIndex, VectorIndexOptions } from '../../../../native/contract.js';
 import { loadCore } from '../../../../native/loader.js';
 import { Failure } from '../../../../schemas/errors.js';
-import { liesInside } from '../../../config/names.js';
+import { liesInside } from '../../../base/names.js';
 import type { Metric } from '../contract.js';
 
 /** A chunk that goes into the indexes. */

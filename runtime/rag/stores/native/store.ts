@@ -1,6 +1,6 @@
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
-import { breathe, turn } from '../../../base/loop.js';
 import type { Health } from '../../../base/health.js';
+import { breathe, turn } from '../../../base/loop.js';
 import type { DatabaseKey, DocumentRecord } from '../../../store/records.js';
 import type { Store } from '../../../store/store.js';
 import type { Chunk, EmbeddedChunk } from '../../contract.js';

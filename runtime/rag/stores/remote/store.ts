@@ -1,10 +1,10 @@
 import { loadCore } from '../../../../native/loader.js';
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
+import type { Health } from '../../../base/health.js';
 import { log } from '../../../base/log.js';
 import type { Metadata } from '../../../documents/contract.js';
 import { stopWordsOf } from '../../../documents/text/stop-words.js';
 import { wordsOf } from '../../../documents/text/words.js';
-import type { Health } from '../../../base/health.js';
 import type { Chunk, EmbeddedChunk, Hit } from '../../contract.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
 import { type Condition, conditionsOf, documentName, indexedText, passesAll } from '../metadata.js';

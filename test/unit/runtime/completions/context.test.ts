@@ -2,9 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allocate, completionRoom } from '../../../../runtime/completions/budget.js';
 import { fitPrompt } from '../../../../runtime/completions/fit-context.js';
-import { type PlainMessage } from '../../../../runtime/completions/messages.js';
-import { type CountedMessage, cutContents, dropMessages, keptTokens, leastTokens, strategyOf, TRUNCATION_STRATEGIES, type TruncationStrategy, totalTokens } from '../../../../runtime/completions/truncation.js';
+import type { PlainMessage } from '../../../../runtime/completions/messages.js';
 import { compressHistory } from '../../../../runtime/completions/shorten-history.js';
+import {
+  type CountedMessage,
+  cutContents,
+  dropMessages,
+  keptTokens,
+  leastTokens,
+  strategyOf,
+  TRUNCATION_STRATEGIES,
+  type TruncationStrategy,
+  totalTokens,
+} from '../../../../runtime/completions/truncation.js';
 import type { PrepareRequest } from '../../../../runtime/engines/contracts/language.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';

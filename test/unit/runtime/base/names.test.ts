@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
-import { containedPath, isName, liesInside, MAX_NAME_CHARACTERS, quote, requireName } from '../../../../runtime/config/names.js';
+import { containedPath, isName, liesInside, MAX_NAME_CHARACTERS, quote, requireName } from '../../../../runtime/base/names.js';
 import { check } from '../../../../schemas/validate.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-names-'));

@@ -10,8 +10,12 @@ export const NAME_RULE =
   'a name starts with a letter or digit, goes on with letters, digits, ".", "_" and "-", and has at most 128 characters';
 
 const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** Windows opens these as devices, with any extension and in any case. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+/** Whether Windows opens a file of this name as a device, which it does with any extension and in any case. */
+export function isDeviceName(name: string): boolean {
+  return DEVICE.test(name);
+}
 
 /** Tells whether a text can be a namespace, project or other path element (threat T1): an allow-list, so `..`, NUL, slashes and look-alike letters fail. */
 export function isName(text: unknown): text is string {
@@ -21,7 +25,7 @@ export function isName(text: unknown): text is string {
     ALLOWED.test(text) &&
     !text.includes('..') &&
     !text.endsWith('.') &&
-    !DEVICE.test(text)
+    !isDeviceName(text)
   );
 }
 
