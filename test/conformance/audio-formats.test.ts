@@ -10,8 +10,8 @@ import { AUDIO_FORMATS, encodeAudio } from '../../runtime/speech/codecs/encode.j
 import { SPEECH_RATE } from '../../runtime/speech/contract.js';
 import { LISTEN_RATE } from '../../runtime/speech/decode/contract.js';
 import { decodeAudio, decodeWhole } from '../../runtime/speech/decode/decode.js';
+import { AUDIO_READERS } from '../../runtime/speech/decode/index.js';
 import { LiveDecoder } from '../../runtime/speech/decode/live.js';
-import { AUDIO_READERS } from '../../runtime/speech/decode/readers.js';
 import { kindOf } from '../../runtime/speech/decode/sniff.js';
 import { Failure } from '../../schemas/errors.js';
 import { encodedFile, mp3Of, opusFile, type WavDepth, wavOf } from '../support/audio/files.js';

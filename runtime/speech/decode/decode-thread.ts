@@ -4,8 +4,8 @@ import type { NativeSampleStream } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import { type FileBytes, LISTEN_RATE } from './contract.js';
 import { CHUNKS_AHEAD, type DecodeAnswer, type DecodeCall, type DecodeTask } from './decode.js';
+import { AUDIO_READERS } from './index.js';
 import { listenResampler } from './pcm.js';
-import { AUDIO_READERS } from './readers.js';
 import { sniff } from './sniff.js';
 
 // A worker that decodes one audio file after another; see `decode.ts`.
