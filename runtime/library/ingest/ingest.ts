@@ -79,9 +79,7 @@ export class FileIngest implements Ingest {
   }
 
   async ingest(request: IngestRequest, context: IngestContext): Promise<FileOutcome> {
-    const project = this.#parts.projects.load(request.namespace, request.project);
-    const database = databaseOf(project.config, request.database);
-    const store = await this.#parts.stores.of(placeOf(project), database);
+    const { project, database, store } = await this.#opened(request);
     const owner = `${request.namespace}/${request.project}/${database.name}`;
     const embedder = this.#parts.embedders.of(owner, embeddingOf(database), project.config.runtime?.models);
     let summary: Summary | undefined;
@@ -104,14 +102,12 @@ export class FileIngest implements Ingest {
   }
 
   async removeDocument(place: { namespace: string; project: string; database: string; documentHash: string }): Promise<number> {
-    const project = this.#parts.projects.load(place.namespace, place.project);
-    const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
+    const { store } = await this.#opened(place);
     return store.removeDocument(place.documentHash);
   }
 
   async documentChunks(place: Parameters<Ingest['documentChunks']>[0]): Promise<Chunk[]> {
-    const project = this.#parts.projects.load(place.namespace, place.project);
-    const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
+    const { store } = await this.#opened(place);
     return store.documentChunks(place.documentHash, place.from, place.limit);
   }
 
@@ -125,9 +121,17 @@ export class FileIngest implements Ingest {
     database: string;
     documentHashes: readonly string[];
   }): Promise<number[] | undefined> {
-    const project = this.#parts.projects.load(place.namespace, place.project);
-    const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
+    const { store } = await this.#opened(place);
     return store.chunkCounts?.(place.documentHashes);
+  }
+
+  /** The project and the database of a request, with the database's store. */
+  async #opened(place: { namespace: string; project: string; database: string }) {
+    const { namespace, project: name } = place;
+    const project = this.#parts.projects.load(namespace, name);
+    const database = databaseOf(project.config, place.database);
+    const store = await this.#parts.stores.of({ namespace, project: name, directory: project.directory }, database);
+    return { project, database, store };
   }
 
   /** What parsing makes of the file, from an earlier run where nothing has changed since. */
@@ -164,10 +168,6 @@ export class FileIngest implements Ingest {
     if (this.#stages.size > MOST_STAGES) this.#stages.delete(this.#stages.keys().next().value!);
     return stages;
   }
-}
-
-function placeOf({ namespace, name, directory }: LoadedProject): { namespace: string; project: string; directory: string } {
-  return { namespace, project: name, directory };
 }
 
 /** The processing strategy of a project by its name; the built-in one where it is named or none is configured. Throws `not_found`. */
