@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import OpenAI from 'openai';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
+import { until } from '../support/until.js';
 
 const GIGABYTE = 2 ** 30;
 const TEXTS = ['the cat sat on the mat', 'a ship in the harbour'];
@@ -84,7 +85,15 @@ describe('encoders over real sockets', () => {
   });
 
   it('refuses a gigabyte without reading it', async () => {
-    for (const chunked of [false, true]) assert.match(await pour(`${daemon.runtime}/v1/embeddings`, GIGABYTE, chunked), /^HTTP\/1.1 413 /);
+    for (const chunked of [false, true]) {
+      let answer = '';
+      // Of a connection that is written to when it is closed, the system may lose what has come.
+      await until(async () => {
+        answer = await pour(`${daemon.runtime}/v1/embeddings`, GIGABYTE, chunked);
+        return answer !== '';
+      }, 'an answer arrives');
+      assert.match(answer, /^HTTP\/1.1 413 /);
+    }
     const again = await client.embeddings.create({ model: 'tiny/embedder', input: 'tea' });
     assert.equal(again.data.length, 1);
   });

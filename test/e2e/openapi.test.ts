@@ -27,7 +27,7 @@ function findings(url: string): Promise<{ code: number | null; output: string }>
       '1',
       '--no-shrink',
       '--request-timeout',
-      '20',
+      '60',
       '--no-color',
     ],
     { env: { ...process.env, PYTHONPATH: INSTALLED }, stdio: ['ignore', 'pipe', 'pipe'] },

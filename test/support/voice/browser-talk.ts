@@ -25,7 +25,8 @@ const OPTIONS = [
 /** Seconds of silence before the first utterance, and behind the last one. */
 const BEFORE_S = 4;
 const AFTER_S = 20;
-const PATIENCE_MS = 180_000;
+/** A page has so long to report when all was said. */
+const PATIENCE_MS = 90_000;
 
 /** What the page saw. */
 export type Seen = { atMs: number; type: string; state?: string; text?: string; is_final?: boolean; samples?: number; message?: string }[];
@@ -40,6 +41,7 @@ export class BrowserTalk {
   readonly #folder = mkdtempSync(join(tmpdir(), 'quern-voice-browser-'));
   readonly #server: Server;
   #browser: ChildProcess | undefined;
+  #talks = 0;
   #reported: (seen: Seen) => void = () => undefined;
 
   constructor(stage: TalkStage) {
@@ -72,14 +74,22 @@ export class BrowserTalk {
   async talk(form: 'pcm' | 'webm', said: readonly (readonly [afterS: number, text: string])[], until: number): Promise<Seen> {
     const heard = said.flatMap(([afterS, one]) => [silence(afterS), this.#stage.said(one)]);
     const microphone = join(this.#folder, 'microphone.wav');
-    writeFileSync(microphone, wavOf(joined([silence(BEFORE_S), ...heard, silence(AFTER_S)])));
+    const sound = joined([silence(BEFORE_S), ...heard, silence(AFTER_S)]);
+    writeFileSync(microphone, wavOf(sound));
     const socket = `${this.#stage.daemon.core.replace('http', 'ws')}${this.#stage.path()}`;
     const { port } = this.#server.address() as { port: number };
     const page = `http://127.0.0.1:${port}/?form=${form}&until=${until}&socket=${encodeURIComponent(socket)}`;
     const report = new Promise<Seen>((resolve) => (this.#reported = resolve));
-    const own = [`--use-file-for-fake-audio-capture=${microphone}%noloop`, `--user-data-dir=${join(this.#folder, form)}`];
+    this.#talks += 1;
+    const own = [
+      `--use-file-for-fake-audio-capture=${microphone}%noloop`,
+      `--user-data-dir=${join(this.#folder, `profile-${this.#talks}`)}`,
+    ];
     this.#browser = spawn(CHROMIUM!, [...OPTIONS, ...own, page], { stdio: 'ignore' });
-    const late = setTimeout(() => this.#reported([{ atMs: 0, type: 'failed', message: 'the page did not report' }]), PATIENCE_MS);
+    const late = setTimeout(
+      () => this.#reported([{ atMs: 0, type: 'failed', message: 'the page did not report' }]),
+      PATIENCE_MS + sound.length / 16,
+    );
     const seen = await report;
     clearTimeout(late);
     this.#end();
