@@ -56,9 +56,13 @@ describe('the first visit of the chat', { skip: NO_BROWSER }, () => {
       conversations.map(({ title, messages }) => [title, messages]),
       [[GREETING, 2]],
     );
-    await browser.value(`${LAST}.querySelector('[aria-label=Copy]').focus()`);
+    await browser.until(focused(`${LAST}.querySelector('[aria-label=Copy]')`));
     await browser.press('Enter');
     await browser.until(toasted('Copied.'));
+    // A sound that is played again and again is heard until it is stopped, however late that is.
+    await browser.value(
+      `((Own) => (window.Audio = function (address) { return Object.assign(new Own(address), { loop: true }); }, 0))(window.Audio)`,
+    );
     await browser.click('Read aloud');
     await browser.until(`performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/audio/speech'))`);
     await browser.click('Stop reading');
@@ -226,8 +230,9 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.until(`${shows('It begins and goes onIt begins')}`);
     // The second press of a double click on "Send" stops nothing, and the keyboard stays on the button whose words change.
     await browser.value(
-      `((one) => (one.dispatchEvent(new MouseEvent('click', { detail: 2, bubbles: true })), one.focus()))(document.querySelector('[aria-label=Stop]'))`,
+      `document.querySelector('[aria-label=Stop]').dispatchEvent(new MouseEvent('click', { detail: 2, bubbles: true }))`,
     );
+    await browser.until(focused(`document.querySelector('[aria-label=Stop]')`));
     assert.equal(await browser.value(`document.querySelector('[role=log]').getAttribute('aria-busy')`), 'true');
     await browser.press('Enter');
     await browser.until(answered('You stopped this answer'));
@@ -405,11 +410,8 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.attach('.composer input[type=file]', scan);
     await browser.until(toasted('scan.pdf holds no text'));
     await browser.resize(360, 740);
-    assert.equal(
-      await browser.value(
-        `(({ x, y }) => document.elementFromPoint(x + 9, y + 9).closest('button')?.ariaLabel)(document.querySelector('.composer [type=submit]').getBoundingClientRect())`,
-      ),
-      'Send',
+    await browser.until(
+      `(({ x, y }) => document.elementFromPoint(x + 9, y + 9).closest('button')?.ariaLabel === 'Send')(document.querySelector('.composer [type=submit]').getBoundingClientRect())`,
     );
     await browser.resize(1440, 900);
     // A file may be dropped anywhere in the chat; elsewhere it does not take the place of the page.
