@@ -54,7 +54,7 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
   {
     name: 'run',
     words: 'MODEL [QUESTION ...]',
-    summary: 'talk with a model; a question as words or from a pipe is answered once',
+    summary: 'talk with a model, which is pulled first where it is not here; a question as words or from a pipe is answered once',
     flags: TALKING,
     load: async () => (await import('./chat/chat.js')).run,
   },

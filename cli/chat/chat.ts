@@ -15,12 +15,25 @@ async function converse(call: Call, partner: string | ProjectName, words: readon
   const piped = call.input.isTTY ? '' : await readAll(call.input);
   const question = [words.join(' '), piped.trimEnd()].filter(Boolean).join('\n\n');
   await withDaemon(call, async (daemon) => {
+    if (typeof partner === 'string' && call.input.isTTY && !call.out.isJson) await pullWhereMissing(call, daemon, partner);
     const talk = talkOf(call, daemon, partner);
     if (question !== '') await answerOnce(call, talk, question);
     else if (call.input.isTTY && !call.out.isJson) await (await import('./repl.js')).converseAtTerminal(call, talk);
     else throw new Failure('bad_request', 'there is nothing to answer: give a question as words or on standard input.');
   });
   return undefined;
+}
+
+/** Fetches a model that is not on this machine, as people who sit at a terminal know it from Ollama; programs are told that it is missing. */
+async function pullWhereMissing(call: Call, daemon: DaemonClient, model: string): Promise<void> {
+  if (/\.gguf$/i.test(model)) return;
+  try {
+    await daemon.ask('/api/show', { api: 'runtime', json: { model } });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'not_found') return;
+    const { download } = await import('../models/pull.js');
+    await download(model, call.daemon, call.out, daemon.signal!);
+  }
 }
 
 function talkOf(call: Call, daemon: DaemonClient, partner: string | ProjectName): Talk {

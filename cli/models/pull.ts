@@ -113,7 +113,8 @@ export const pull: Run = async ({ words: [name], daemon, out }) => {
   return undefined;
 };
 
-async function download(name: string, daemon: DaemonOptions, out: Output, signal: AbortSignal): Promise<void> {
+/** The same for a model that is none of the built-in ones. What Ctrl+C stops is kept, and said so. */
+export async function download(name: string, daemon: DaemonOptions, out: Output, signal: AbortSignal): Promise<void> {
   const cache = await openModelCache(daemon);
   const view = new ProgressView(out);
   let [hasBegun, isComplete] = [false, false];

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { scanCacheDir } from '@huggingface/hub';
 import { Ollama } from 'ollama';
+import { ranProgram } from '../support/command-line.js';
 import { type DaemonUnderTest, emptyDataDir, MAIN, runToEnd, startDaemon } from '../support/daemon.js';
 import { etagOf, HubServer, type ServedFile } from '../support/hub-server.js';
 import { decidedPuppetPath, tinyPath } from '../support/models/cache.js';
@@ -189,6 +190,18 @@ describe('quern pull', () => {
     // As under "quern runtime", which has no core API.
     const byRuntime = await runToEnd(['rm', 'org/tiny', '--runtime-port', new URL(daemon.runtime).port], env);
     assert.deepEqual([byRuntime.code, /in memory/.test(byRuntime.output)], [1, true], byRuntime.output);
+  });
+
+  it('is done by "quern run" for a person, and not for a program', async () => {
+    server.put('org/ran', { 'ran-Q8_0.gguf': readFileSync(decidedPuppetPath()) });
+    const at = ['--port', new URL(daemon!.core).port, '--runtime-port', new URL(daemon!.runtime).port];
+    const ask = (isTerminal: boolean) => ranProgram(['run', 'org/ran', 'hello', ...at], { env, isTerminal });
+    const program = await ask(false);
+    assert.deepEqual([program.code, /"quern pull org\/ran"/.test(program.stderr)], [3, true], program.stderr);
+    const person = await ask(true);
+    assert.equal(person.code, 0, person.stderr);
+    assert.match(person.stdout, /org\/ran: 1 file/);
+    assert.ok(person.stdout.trimEnd().endsWith(PUPPET_SCRIPTS.hello.answer), person.stdout);
   });
 
   it("serves Ollama's client: what it lacks it pulls, and then has by that name", async () => {

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import { modelMissing } from '../../formats/model-files.js';
 import type { AliasFacts } from './contract.js';
 import { LIBRARY_DEFAULTS, libraryModel, namesInstead, withoutLibrary } from './ollama-library.js';
 
@@ -50,7 +51,7 @@ export function splitName(given: string): ModelName {
   return { id: name.slice(0, colon), quantisation: NO_WISH.has(suffix) ? null : suffix, isPath: false };
 }
 
-/** Checks a model name and splits it. Throws `Failure('bad_request')` for what cannot name a model, traversals among them (threats T1, T2). */
+/** Checks a model name and splits it. Throws `Failure('bad_request')` for what cannot name a model, traversals among them (threats T1, T2), `not_found` for weights of Ollama's library that no known repository has. */
 export function parseName(name: string): ModelName {
   if (name === '' || name.length > NAME_LIMIT) throw badName(name, `it must have 1 to ${NAME_LIMIT} characters`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -58,7 +59,10 @@ export function parseName(name: string): ModelName {
   const parsed = splitName(name);
   if (parsed.isPath) return parsed;
   const instead = namesInstead(withoutLibrary(name));
-  if (instead) throw badName(name, `of Ollama's library ${instead.join(', ')} are known here`);
+  if (instead) {
+    const why = `its tag stands for weights that no known repository has; of Ollama's library ${instead.join(', ')} are known here`;
+    throw modelMissing(name, { why, remedies: ['name one of them', 'another export on the hub as org/repo:QUANT'] });
+  }
   if (parsed.id.includes('..') || !ID.test(parsed.id)) throw badName(name, 'letters, digits, "_", ".", "-" and one slash are allowed');
   if (AMBIGUOUS.test(parsed.id)) throw badName(name, '"--", a part "." and a "-" at the beginning or end of a part are not allowed');
   if (parsed.quantisation !== null && !/^[A-Z0-9_.-]{1,32}$/.test(parsed.quantisation))

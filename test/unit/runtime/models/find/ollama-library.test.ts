@@ -30,7 +30,11 @@ describe("a name of Ollama's library", () => {
 
   it('with a tag that stands for other weights is refused, and never another size', () => {
     for (const name of ['gemma3:12b-it-qat', 'llama3.2:90b', 'qwen2.5:0.5b-base', 'library/llama3.2:text'])
-      assert.throws(() => parseName(name), { kind: 'bad_request', message: /of Ollama's library \w[\w.]*:[\w.]+.* known here/ }, name);
+      assert.throws(
+        () => parseName(name),
+        { kind: 'not_found', code: 'ModelNotFound', message: /of Ollama's library \w[\w.]*:[\w.]+.* known here/ },
+        name,
+      );
   });
 
   it('is left alone where the library is not meant', () => {
