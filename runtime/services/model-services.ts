@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { Lazy } from '../base/once.js';
-import { paid, presentBudget } from '../base/spending.js';
+import { payFor, presentBudget } from '../base/spending.js';
 import { withSpentTokens } from '../completions/budget.js';
 import { apiKeyOf, baseUrlOf } from '../config/variables.js';
 import { type EncoderService, settingsOfModel } from '../encoders/contract.js';
@@ -86,20 +86,20 @@ export function modelServices({ core, outbound, runtimePort, chats, need = needN
         ),
     },
     embed: async (model, texts, signal, { urgency, settings }) =>
-      (await paid(() => core.encoders.embed({ model, settings, urgency, signal }, texts))).vectors,
+      (await payFor(() => core.encoders.embed({ model, settings, urgency, signal }, texts))).vectors,
     rerank: async (model, query, texts, { timeoutMs, normalise, isRequested = false, signal }) => {
       const service = await encodersOf(model);
       const { scores } = await (isRequested ? needNothing : needOf(model))(model.model, { signal }, () => {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
         const ask = { model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited };
-        return paid(() => service.rerank(ask, query, texts));
+        return payFor(() => service.rerank(ask, query, texts));
       });
       return normalise ? scores.map(sigmoid) : scores;
     },
     entities: async (model, texts, signal) => {
       const ask = { model: model.model, settings: settingsOfModel(model, 'ner'), urgency: 'bulk' as const, signal };
       const service = await encodersOf(model);
-      return (await paid(() => service.entities(ask, texts))).entities;
+      return (await payFor(() => service.entities(ask, texts))).entities;
     },
   };
 }

@@ -10,6 +10,8 @@ import { until } from '../support/until.js';
 import { namedForm } from '../support/worst-bodies.js';
 
 const PROJECT = { name: 'diary' };
+/** What each user may spend. */
+const TOKENS = 1_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
 function json(answer: Answer): any {
@@ -23,7 +25,7 @@ describe('what the daemon counts for its users', () => {
     const limits = (free: number) => ({ limits: { free } });
     // Without a processor nobody is limited; nobody pays here, so that it is never asked.
     const billing = { provider: 'stripe' };
-    const meters = { requests: limits(40), tokens: limits(100), storage_bytes: limits(40_000) };
+    const meters = { requests: limits(40), tokens: limits(TOKENS), storage_bytes: limits(40_000) };
     stage = await openFrontStage(
       { billing, meters },
       {
@@ -91,7 +93,7 @@ describe('what the daemon counts for its users', () => {
   it('are refused to who has no tokens left, and what changes nothing is not', async () => {
     const cid = await personOf(stage, 'cid@example.com');
     const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${cid.token}` })))!;
-    await stage.front.accounts.meters.record(userId, 'tokens', 100);
+    await stage.front.accounts.meters.record(userId, 'tokens', TOKENS);
     const refused = await cid.ask('universal', 'POST', '/v1/chat/completions', { model: 'quern-tiny', ...SAID });
     assert.equal(refused.status, 429);
     assert.equal(json(refused).meter, 'tokens');
@@ -119,7 +121,7 @@ describe('what the daemon counts for its users', () => {
     assert.ok((await settled(eve, 'tokens', used)) > used);
     const speaker = await Speaker.of(eve, 'eves/diary');
     const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${eve.token}` })))!;
-    await stage.front.accounts.meters.record(userId, 'tokens', 100);
+    await stage.front.accounts.meters.record(userId, 'tokens', TOKENS);
     for (const refused of [
       await replay(),
       await dryRun(),
@@ -131,7 +133,7 @@ describe('what the daemon counts for its users', () => {
       assert.match(refused.text, /tokens/);
     }
     await speaker.say('Hello.');
-    assert.match(speaker.messages.find(({ type }) => type === 'error')?.message ?? '', /of 100 tokens are used/);
+    assert.match(speaker.messages.find(({ type }) => type === 'error')?.message ?? '', /of 1000 tokens are used/);
     speaker.close();
     const rows = { model: 'small', backend: 'ecod', data: [[1], [2], [3], [4], [5], [6], [7], [8], [9], [50]] };
     assert.equal((await eve.ask('universal', 'POST', '/v1/anomaly/fit', rows)).status, 200);
@@ -174,10 +176,10 @@ describe('what the daemon counts for its users', () => {
     assert.ok(rewritten > 0, `${rewritten} tokens`);
     await until(async () => (await usedOf(gil, 'tokens')) - read > 40, 'the model that rewrites is counted');
     const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${gil.token}` })))!;
-    await stage.front.accounts.meters.record(userId, 'tokens', 100);
+    await stage.front.accounts.meters.record(userId, 'tokens', TOKENS);
     const refused = await question();
     assert.equal(refused.status, 429, refused.text);
-    assert.match(await ended(await upload('The cat and the dog.')), /of 100 tokens are used/);
+    assert.match(await ended(await upload('The cat and the dog.')), /of 1000 tokens are used/);
   });
 
   it('are bytes of buffers, which are given back where one is cleared', async () => {
