@@ -41,12 +41,33 @@ export function withConnectionClose(headers: HeaderList): HeaderList {
 
 /** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
 const NUDGE = ':\n\n';
+/** Such events before the end of a slow stream behind which nothing may be read. */
+const NUDGES = 2;
 /** So much of a body of unknown length is given to the library at a time: it keeps what the network does not take. */
 const SLICE_BYTES = 16 * 1024;
 /** For an answer that nobody waits for. */
 export const CLOSED_BODY: OpenBody = { write: () => Promise.resolve(false), end: () => undefined, cut: () => undefined };
 /** The same, of events. */
 export const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
+
+/**
+ * What writes more of an answer when the network has room. Where nothing may be read behind the answer (`isLast`) it does so in a turn of its own, with the connection paused: what has
+ * come together with the room is read before, when the answer is not complete, and the library closes the connection for it; behind the last write it would be served.
+ */
+export function writing(
+  response: UwsResponse,
+  isLast: boolean,
+  isOpen: () => boolean,
+  write: (offset: number) => boolean,
+): (offset: number) => boolean {
+  return (offset) => {
+    if (!isOpen()) return true;
+    if (!isLast) return write(offset);
+    response.pause();
+    setImmediate(() => isOpen() && response.cork(() => write(offset)));
+    return true;
+  };
+}
 
 /**
  * Events on uWebSockets.js. With a writable callback the library sends what it has buffered only along with the next write,
@@ -81,15 +102,8 @@ export class UwsStream implements EventStream {
 
   end(): void {
     if (!this.#open) return;
-    // What is buffered then would be written later, and that has the library read on.
-    if (this.isLast && this.#lagging) {
-      void this.ready().then(() => this.end());
-      return;
-    }
-    this.#stop();
-    this.onEnd();
-    // Never with the close flag: the library would write a `Connection` header into the chunked body.
-    this.response.cork(() => this.response.end());
+    if (this.isLast && this.#listening) void this.#endWithRoom();
+    else this.#finish();
   }
 
   abort(): void {
@@ -112,6 +126,28 @@ export class UwsStream implements EventStream {
       if (this.#open && this.#lagging) this.#settle(this.response.write(NUDGE));
       return true;
     });
+  }
+
+  /**
+   * Ends when the network has room for the end: what is buffered then would be written later, and that has the library read on. What was written last may have taken all
+   * the room there was; where the short events after it are not taken at once, the room that comes is much more than they need.
+   */
+  async #endWithRoom(): Promise<void> {
+    for (let left = NUDGES; this.#open; left -= 1) {
+      await this.ready();
+      // What came together with the room is read by then.
+      await new Promise(setImmediate);
+      if (left === 0) break;
+      this.write(NUDGE);
+    }
+    if (this.#open) this.#finish();
+  }
+
+  #finish(): void {
+    this.#stop();
+    this.onEnd();
+    // Never with the close flag: the library would write a `Connection` header into the chunked body.
+    this.response.cork(() => this.response.end());
   }
 
   #drop(): void {
@@ -138,11 +174,14 @@ export class UwsSizedBody implements SizedBody {
   constructor(
     private readonly response: UwsResponse,
     private readonly length: number,
+    /** Nothing more may be read of the connection after it. */
+    isLast: boolean,
     /** Called before each write: any may be the last. */
     private readonly onWrite: () => void,
     private readonly onEnd: () => void,
   ) {
-    response.onWritable((offset) => (this.#open && this.#taken ? this.#push(offset) : true));
+    const isOpen = (): boolean => this.#open && this.#taken !== undefined;
+    response.onWritable(writing(response, isLast, isOpen, (offset) => this.#push(offset)));
   }
 
   async write(piece: Uint8Array): Promise<boolean> {
@@ -193,6 +232,8 @@ export class UwsOpenBody implements OpenBody {
   constructor(
     private readonly response: UwsResponse,
     private readonly stallTimeoutMs: number,
+    /** Nothing more may be read of the connection after it. */
+    private readonly isLast: boolean,
     /** Called before the last write. */
     private readonly onEnd: () => void,
   ) {
@@ -215,9 +256,9 @@ export class UwsOpenBody implements OpenBody {
 
   end(): void {
     if (!this.#open) return;
-    this.#open = false;
-    this.onEnd();
-    this.response.cork(() => this.response.end());
+    // What came together with room for the last piece is read before the end.
+    if (this.isLast) setImmediate(() => this.#finish());
+    else this.#finish();
   }
 
   cut(): void {
@@ -227,6 +268,13 @@ export class UwsOpenBody implements OpenBody {
   abort(): void {
     this.#open = false;
     this.#writable?.();
+  }
+
+  #finish(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.onEnd();
+    this.response.cork(() => this.response.end());
   }
 
   async #untilWritable(): Promise<void> {

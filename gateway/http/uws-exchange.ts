@@ -10,6 +10,7 @@ import {
   UwsSizedBody,
   UwsStream,
   withConnectionClose,
+  writing,
 } from './uws-answers.js';
 import { LatePause } from './uws-reads.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
@@ -246,6 +247,7 @@ export class UwsExchange implements Exchange {
     const body = new UwsSizedBody(
       this.#response,
       length,
+      this.#isChunked,
       () => this.#seal(),
       () => this.#complete(),
     );
@@ -257,7 +259,7 @@ export class UwsExchange implements Exchange {
     this.#headSent = true;
     if (this.method === 'HEAD') return this.#headAlone(status, headers);
     const { stallTimeoutMs } = this.#listener.limits;
-    return this.#begin(status, headers, new UwsOpenBody(this.#response, stallTimeoutMs, () => this.#ends()));
+    return this.#begin(status, headers, new UwsOpenBody(this.#response, stallTimeoutMs, this.#isChunked, () => this.#ends()));
   }
 
   #headAlone(status: number, headers: HeaderList): OpenBody {
@@ -369,7 +371,7 @@ export class UwsExchange implements Exchange {
       if (done) this.#complete();
       return taken;
     };
-    response.onWritable((offset) => (this.#open ? push(offset) : true));
+    response.onWritable(writing(response, this.#isChunked, () => this.#open, push));
     push(0);
   }
 

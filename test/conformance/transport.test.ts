@@ -128,14 +128,6 @@ async function eventually(condition: () => boolean | Promise<boolean>, what: str
   }
 }
 
-/** Waits until nothing has come for a while. */
-async function untilQuiet(socket: Socket, received: () => number): Promise<void> {
-  for (let before = -1; before !== received() && !socket.closed; ) {
-    before = received();
-    await sleep(150);
-  }
-}
-
 for (const name of ['uws', 'node'] as const) {
   describe(`transport ${name}`, () => {
     const scene = new Scene();
@@ -381,13 +373,16 @@ for (const name of ['uws', 'node'] as const) {
           socket.write(`${head} HTTP/1.1\r\n${CHUNKED}3\r\n{} \r\n0\r\nX:GET /quick/smuggled HTTP/1.1\r\n${isSplit ? '' : rest}`);
           if (readsLate) socket.pause();
           if (isSplit) await sleep(250);
+          if (readsLate) socket.resume();
           // Reads what it did not before it speaks again: at the end of its answer the connection was busy writing.
-          if (readsLate) await untilQuiet(socket.resume(), () => text.length);
+          if (readsLate) await eventually(() => isWhole(text) || socket.closed, 'the answer is complete');
           if (isSplit && !socket.closed) socket.write(rest);
           await sleep(300);
           socket.destroy();
           assert.doesNotMatch(text, /smuggled/, `${head}, ${isSplit ? 'in two packets' : 'in one'}`);
         };
+        /** Whether the last answer has come to its end, in chunks or with its length. */
+        const isWhole = (text: string): boolean => text.endsWith('0\r\n\r\n') || text.length > 3_000_000 + 500;
         const late = ['GET /burst', 'GET /huge'].map((head) => smuggle(head, true, true));
         await Promise.all([...late, ...heads.flatMap((head) => [smuggle(head, false), smuggle(head, true)])]);
       });
