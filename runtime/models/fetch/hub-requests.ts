@@ -103,9 +103,12 @@ export class HubRequests {
   }
 
   async #endpointPolicy(): Promise<AddressPolicy> {
-    const host = hostOf(new URL(this.#settings.endpoint));
-    const kind = kindOfAddress(host);
-    const addresses = kind === undefined ? await systemResolver(host).catch(() => []) : [host];
+    const { endpoint, proxies } = this.#settings;
+    const url = new URL(endpoint);
+    const host = hostOf(url);
+    const isName = kindOfAddress(host) === undefined;
+    // Behind a proxy there may be nobody who resolves names.
+    const addresses = !isName ? [host] : proxies(url) ? [] : await systemResolver(host).catch(() => []);
     const isPrivate = addresses.length > 0 && addresses.every((address) => kindOfAddress(address) !== 'public');
     return isPrivate ? 'operator' : 'request';
   }
