@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
+import { base64Length, base64OfFile } from '../../runtime/base/base64.js';
 import type { Files, StoredFile } from '../../runtime/files/files.js';
 import { uploadLimitBytes } from '../../runtime/files/limits.js';
-import { base64Length, base64OfFile } from '../../runtime/pictures/base64.js';
 import type { Picture } from '../../runtime/pictures/picture.js';
 import { type Endpoint, endpoint, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import type { File, FileDeleted, FileList, UploadForm } from '../../schemas/generated/universal/files.js';

@@ -1,9 +1,9 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Attachment, DocumentText } from '../../schemas/generated/core/conversations.js';
+import { readDataUrl } from '../base/base64.js';
 import { quote } from '../base/names.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { Parsing } from '../documents/parsing/parsing.js';
-import { readDataUrl } from '../pictures/base64.js';
 import type { ConversationFile } from '../store/records.js';
 import type { Batch } from '../store/store.js';
 import { attachmentId } from './ids.js';

@@ -33,7 +33,7 @@ export class HeldModels<Model> {
     }
   }
 
-  /** What `read` resolves to, which puts it here; who asks for it meanwhile gets the same. */
+  /** Reads a model once for all who ask for it meanwhile; `read` puts it here. */
   reading(key: string, read: () => Promise<Model | undefined>): Promise<Model | undefined> {
     const under = this.#reading.get(key);
     if (under) return under;

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { base64In, bytesOfBase64 } from './base64.js';
+import { base64In, bytesOfBase64 } from '../base/base64.js';
 import { PICTURE_BYTES, type Picture } from './picture.js';
 
 /** Characters of a text that a message repeats. */

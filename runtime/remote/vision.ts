@@ -1,12 +1,12 @@
 import { Failure, withOtherMessage } from '../../schemas/errors.js';
 import type { DocumentItem } from '../../schemas/generated/universal/documents.js';
 import type { OcrItem, OcrReply } from '../../schemas/generated/universal/ocr.js';
+import { base64Length } from '../base/base64.js';
 import { isObject } from '../base/json.js';
 import type { DocumentAnswer } from '../engines/contracts/documents.js';
 import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, sameBaseFirst } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
-import { base64Length } from '../pictures/base64.js';
 import { type Picture, readPicture, sizeOfPicture } from '../pictures/picture.js';
 import { checkPrompts, type ExtractRequest, type OcrRequest, type OcrResult, promptFor, type VisionService } from '../vision/contract.js';
 

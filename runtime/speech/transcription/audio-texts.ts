@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
-import { base64In, bytesOfBase64 } from '../../pictures/base64.js';
+import { base64In, bytesOfBase64 } from '../../base/base64.js';
 import type { SpeechIn, Transcribing, TranscriptSegment } from '../contract.js';
 import { decodedAudio } from '../decode/decode.js';
 import { textOf } from './text.js';

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { breathe } from '../base/loop.js';
+import { breathe } from './loop.js';
 
 /** Characters of one piece, some 0.3 ms. */
 const PIECE = 128 * 1024;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { base64Length, base64OfFile, bytesOfBase64 } from '../../../../runtime/pictures/base64.js';
+import { base64Length, base64OfFile, bytesOfBase64 } from '../../../../runtime/base/base64.js';
 
 describe('bytes of base64', () => {
   const folder = mkdtempSync(join(tmpdir(), 'quern-base64-'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { base64In, readDataUrl } from '../../../../runtime/pictures/base64.js';
+import { base64In, readDataUrl } from '../../../../runtime/base/base64.js';
 
 for (const [text, expected] of [
   ['data:image/PNG;base64,aGk=', { mediaType: 'image/png', isBase64: true, data: 'aGk=' }],
