@@ -4,6 +4,7 @@ import { differencesOf, type Problem, pathText } from '../../runtime/config/prob
 import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { validateConfig } from '../../runtime/config/validate.js';
 import { Failure } from '../../schemas/errors.js';
+import type { DatasetList } from '../../schemas/generated/core/datasets.js';
 import type { Diff, DryRunReply, GenerationList, QuestionAnswer } from '../../schemas/generated/core/generations.js';
 import type { ProjectReply } from '../../schemas/generated/core/projects.js';
 import { route, withDaemon } from '../daemon/client.js';
@@ -138,10 +139,25 @@ export const tryGeneration: Run = (call) =>
 export const restoreGeneration: Run = (call) =>
   withDaemon(call, async (daemon) => {
     const [generation = ''] = call.words;
+    const { namespace, project } = call.project;
+    const datasets = async (): Promise<string[]> => {
+      const list = await daemon.ask<DatasetList>(`${route`/v1/projects/${namespace}/${project}/datasets`}?include_extra_details=false`);
+      return list.datasets.map(({ name }) => name);
+    };
+    // A file that cannot be used is what a restore puts right.
+    const before = await datasets().catch(() => []);
     const reply = await daemon.ask<ProjectReply>(`${generationsOf(call)}${route`/${generation}/restore`}`, { method: 'POST' });
+    const after = new Set(await datasets());
+    const unnamed = before.filter((name) => !after.has(name));
     return {
       result: reply,
-      show: () => call.out.line(`the file of ${call.project.namespace}/${call.project.project} is that of generation ${generation}`),
+      show: () => {
+        call.out.line(`the file of ${namespace}/${project} is that of generation ${generation}`);
+        if (unnamed.length > 0)
+          call.out.line(
+            `it names no dataset ${unnamed.join(', ')}: files and passages stay, and are listed again where a generation names them`,
+          );
+      },
     };
   });
 

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { breathe } from '../../runtime/base/loop.js';
 import { collectChoices } from '../../runtime/completions/collect.js';
-import type { CollectedCompletion, CompletionPart, TokenLogprob } from '../../runtime/completions/contract.js';
+import {
+  type CollectedCompletion,
+  type CompletionPart,
+  cachedDetails,
+  cachedTokens,
+  type TokenLogprob,
+} from '../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { formFields, generationSettings, languageOptions, refuseOtherAdapters } from '../../runtime/completions/settings.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -119,7 +125,8 @@ async function answersOf(runtime: Runtime, wanted: UniversalRequest, signal: Abo
 function usageOf(prompts: readonly (readonly Pick<CollectedCompletion, 'usage'>[])[]): Usage {
   const prompt_tokens = prompts.reduce((sum, [one]) => sum + (one?.usage.prompt_tokens ?? 0), 0);
   const completion_tokens = prompts.flat().reduce((sum, { usage }) => sum + usage.completion_tokens, 0);
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+  const cached = prompts.reduce((sum, [one]) => sum + (one ? cachedTokens(one.usage) : 0), 0);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...cachedDetails(cached) };
 }
 
 const headOf = (model: string) => ({

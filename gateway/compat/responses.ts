@@ -1,5 +1,5 @@
 import { breathe } from '../../runtime/base/loop.js';
-import type { Completion } from '../../runtime/completions/contract.js';
+import { type Completion, cachedTokens } from '../../runtime/completions/contract.js';
 import { responseId } from '../../runtime/responses/stored-responses.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
@@ -121,7 +121,7 @@ class Turn {
     const { end, output } = this.#writer;
     const usage = end && {
       input_tokens: end.usage.prompt_tokens,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: cachedTokens(end.usage) },
       output_tokens: end.usage.completion_tokens,
       output_tokens_details: { reasoning_tokens: end.thinkingTokens },
       total_tokens: end.usage.total_tokens,

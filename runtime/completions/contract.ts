@@ -91,6 +91,13 @@ export interface Completion {
   readonly parts: AsyncIterable<CompletionPart>;
 }
 
+/** Tokens of a prompt that were read before, and taken from memory. */
+export const cachedTokens = ({ prompt_tokens_details: details }: Usage): number => details?.cached_tokens ?? 0;
+
+/** The same as a member of the usage; none where there are none. */
+export const cachedDetails = (tokens: number): Pick<Usage, 'prompt_tokens_details'> =>
+  tokens > 0 ? { prompt_tokens_details: { cached_tokens: tokens } } : {};
+
 /** A tool call of an answer. */
 export interface CollectedToolCall {
   id: string;

@@ -1,5 +1,5 @@
 import type { GenerateEvent } from '../engines/contracts/language.js';
-import type { CompletionPart, FinishReason, TokenLogprob } from './contract.js';
+import { type CompletionPart, cachedDetails, type FinishReason, type TokenLogprob } from './contract.js';
 import { Closing } from './grammar/closing.js';
 import { wireLogprobs } from './settings.js';
 import { type SplitPiece, ThinkingSplitter } from './thinking.js';
@@ -63,7 +63,12 @@ export class OutputReader {
     parts.push({
       type: 'finish',
       reason: this.#reason(last, parser),
-      usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+      usage: {
+        prompt_tokens: prompt,
+        completion_tokens: completion,
+        total_tokens: prompt + completion,
+        ...cachedDetails(last?.counts?.reused ?? 0),
+      },
       thinkingTokens,
       ...(last?.stopText === undefined ? {} : { stopText: last.stopText }),
     });

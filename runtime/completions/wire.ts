@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { Usage } from '../../schemas/generated/common.js';
-import type { CollectedCompletion, CompletionPart, ContextUsage } from './contract.js';
+import { type CollectedCompletion, type CompletionPart, type ContextUsage, cachedDetails, cachedTokens } from './contract.js';
 
 /** What the frames and the body of one answer share. */
 export interface WireOptions {
@@ -124,11 +124,14 @@ type Counts = Pick<CollectedCompletion, 'usage' | 'thinkingTokens'>;
 function usageOf(ends: readonly Counts[]): Usage {
   const sum = (of: (end: Counts) => number): number => ends.reduce((total, end) => total + of(end), 0);
   const prompt = Math.max(...ends.map(({ usage }) => usage.prompt_tokens));
+  // What one choice takes from another was not read before the request.
+  const cached = Math.min(...ends.map(({ usage }) => cachedTokens(usage)));
   const thinking = sum(({ usage, thinkingTokens }) => thinkingTokens ?? usage.completion_tokens_details?.reasoning_tokens ?? 0);
   return {
     prompt_tokens: prompt,
     completion_tokens: sum(({ usage }) => usage.completion_tokens),
     total_tokens: prompt + sum(({ usage }) => usage.total_tokens - usage.prompt_tokens),
+    ...cachedDetails(cached),
     ...(thinking > 0 ? { completion_tokens_details: { reasoning_tokens: thinking } } : {}),
   };
 }

@@ -165,7 +165,9 @@ describe('the command line and a daemon', () => {
     await both(['config', 'try', '1', '--question', 'Say hello'], /Say hello\n {2}now {3}\S[\s\S]*then {2}\S[\s\S]*0 of 1 change/);
     const nowhere = await quern(['config', 'try', '1', '--question', 'Say hello', '--database', 'nosuch']);
     assert.deepEqual([nowhere.code, /no database "nosuch"/.test(nowhere.stdout)], [1, true]);
-    assert.equal((await quern(['config', 'restore', '1'])).code, 0);
+    await quern(['datasets', 'create', 'left']);
+    const restored = await quern(['config', 'restore', '1']);
+    assert.deepEqual([restored.code, /names no dataset left: files and passages stay/.test(restored.stdout)], [0, true]);
     assert.doesNotMatch(readFileSync(kept, 'utf8'), /max_age_days/);
     assert.equal((await quern(['config', 'restore', '99'])).code, 3);
   });

@@ -3,7 +3,14 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Message, Usage } from '../../../schemas/generated/common.js';
 import { isObject } from '../../base/json.js';
 import { Collector } from '../../completions/collect.js';
-import type { Completion, CompletionPart, ContextUsage, FinishReason } from '../../completions/contract.js';
+import {
+  type Completion,
+  type CompletionPart,
+  type ContextUsage,
+  cachedDetails,
+  cachedTokens,
+  type FinishReason,
+} from '../../completions/contract.js';
 import { parsedCalls, ToolCallParser } from '../../completions/tools/parser.js';
 import type { Toolbox } from '../../mcp/contract.js';
 import { aboutOf, makeCalls } from './calls.js';
@@ -298,6 +305,7 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
     sum.prompt_tokens += usage.prompt_tokens;
     sum.completion_tokens += usage.completion_tokens;
     sum.total_tokens += usage.total_tokens;
+    Object.assign(sum, cachedDetails(cachedTokens(sum) + cachedTokens(usage)));
     this.#state.thinkingTokens += thinkingTokens || (usage.completion_tokens_details?.reasoning_tokens ?? 0);
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Usage } from '../../../schemas/generated/common.js';
 import { isObject } from '../../base/json.js';
-import type { CompletionPart, ContextUsage, FinishReason, TokenLogprob } from '../../completions/contract.js';
+import { type CompletionPart, type ContextUsage, cachedDetails, type FinishReason, type TokenLogprob } from '../../completions/contract.js';
 import { ThinkingSplitter } from '../../completions/thinking.js';
 
 const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
@@ -86,7 +86,12 @@ export class ChunkReader {
     if (!usage) return;
     const prompt = count(usage.prompt_tokens);
     const completion = count(usage.completion_tokens);
-    this.#usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: count(usage.total_tokens) || prompt + completion };
+    this.#usage = {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: count(usage.total_tokens) || prompt + completion,
+      ...cachedDetails(count(asObject(usage.prompt_tokens_details)?.cached_tokens)),
+    };
     const thinking = asObject(usage.completion_tokens_details)?.reasoning_tokens;
     if (typeof thinking === 'number') this.#thinkingTokens = count(thinking);
   }

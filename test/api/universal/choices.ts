@@ -18,7 +18,8 @@ export const CHOICES: Scenario[] = [
       );
       const { prompt_tokens: prompt, completion_tokens: completion } = one.usage;
       const usage = { prompt_tokens: prompt, completion_tokens: 8 * completion, total_tokens: prompt + 8 * completion };
-      assert.deepEqual(body.usage, usage);
+      const { prompt_tokens_details: _read, ...counted } = body.usage;
+      assert.deepEqual(counted, usage);
       assert.deepEqual(body.x_context_usage, one.x_context_usage);
     },
   }),

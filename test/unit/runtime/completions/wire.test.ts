@@ -198,6 +198,19 @@ describe('the response body', () => {
     assert.ok(!('thinking' in body) && !('x_schema_notes' in body));
   });
 
+  it('counts as cached what was read before the request, and not what its choices take from one another', async () => {
+    const cached = (tokens: number): CompletionPart => ({
+      ...finish,
+      usage: { ...wireUsage, prompt_tokens_details: { cached_tokens: tokens } },
+    });
+    const choices = await Promise.all([2, 3].map((tokens) => collect(stream([{ type: 'text', text: 'hi' }, cached(tokens)]))));
+    const detailsOf = (of: typeof choices): unknown =>
+      (responseBody(of, options) as { usage: { prompt_tokens_details?: object } }).usage.prompt_tokens_details;
+    assert.deepEqual(detailsOf(choices), { cached_tokens: 2 });
+    const none = await collect(stream([{ type: 'text', text: 'hi' }, finish]));
+    assert.equal(detailsOf([choices[0]!, none]), undefined);
+  });
+
   it('has the answer, thinking, usage and context', async () => {
     const context = {
       total_context: 10,

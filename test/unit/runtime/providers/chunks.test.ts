@@ -160,6 +160,18 @@ describe('chunks', () => {
       completion_tokens: 4,
       total_tokens: 7,
     });
+    for (const [told, kept] of [
+      [{ cached_tokens: 2 }, { prompt_tokens_details: { cached_tokens: 2 } }],
+      [{ cached_tokens: 0 }, {}],
+      [{ cached_tokens: '2' }, {}],
+      [null, {}],
+    ])
+      assert.deepEqual((await given({ prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: told })).usage, {
+        prompt_tokens: 3,
+        completion_tokens: 4,
+        total_tokens: 7,
+        ...kept,
+      });
     assert.deepEqual((await given({ prompt_tokens: -1, completion_tokens: '4' })).usage, {
       prompt_tokens: 0,
       completion_tokens: 0,
