@@ -26,7 +26,7 @@ const context = (): ModelsContext => {
     token: null,
     offline: false,
     cache,
-    stallMs: 2000,
+    stallMs: 60_000,
     connections: 2,
     pauseMs: 5,
     proxies: () => null,

@@ -187,8 +187,8 @@ for (const name of ['uws', 'node'] as const) {
 
     it('one that goes on byte by byte sees the answer', async () => {
       const socket = await refused();
-      for (let sent = 0; sent < 7; sent += 1) {
-        await sleep(400);
+      for (let sent = 0; sent < 28; sent += 1) {
+        await sleep(100);
         socket.write(ONE_BYTE);
       }
       assert.deepEqual(await answer(socket), { status: 413, whole: true });
