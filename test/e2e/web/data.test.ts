@@ -27,7 +27,10 @@ describe('the data view', { skip: NO_BROWSER }, () => {
     await browser.until(has('No datasets yet'));
     await stage.inspect('data-empty');
     await browser.click('New dataset');
+    await browser.fill(`${DIALOG} input`, 'my manuals');
+    await browser.until(`document.querySelector('${DIALOG} .bad')?.innerText.includes('without spaces')`);
     await browser.fill(`${DIALOG} input`, 'manuals');
+    await browser.until(`!document.querySelector('${DIALOG} .bad')`);
     await browser.click('Create', DIALOG);
     await browser.until(has('No files yet'));
 
