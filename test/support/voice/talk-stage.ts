@@ -34,7 +34,8 @@ export class TalkStage {
   /** Waits until the models are loaded. */
   async warm(): Promise<void> {
     const client = await this.connect();
-    const isLoaded = (): boolean => ['tiny.en', 'flite'].every((name) => this.daemon.output().includes(`loaded ${name}`));
+    const isLoaded = (): boolean =>
+      ['tiny.en', 'flite', 'puppet'].every((name) => new RegExp(`loaded .*${name}`).test(this.daemon.output()));
     await client.until(isLoaded, 'the models', 240_000);
     await client.end();
   }
