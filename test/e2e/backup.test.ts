@@ -222,7 +222,7 @@ describe('a backup', () => {
       if (!run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', place)) return t.skip('tmpfs cannot be mounted here');
       try {
         const made = await quern('backup', join(place, 'b'));
-        assert.equal(made.code, 1, made.stderr);
+        assert.equal(made.code, 5, made.stderr);
         assert.match(made.stderr, /the disk is full .*Free some space/);
         assert.deepEqual(readdirSync(join(place, 'b')), []);
         const restored = await ranProgram(['restore', newest, '--data-dir', join(place, 'd')]);

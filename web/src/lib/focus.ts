@@ -7,6 +7,8 @@ const reachableIn = (element: HTMLElement): HTMLElement[] =>
   [element, ...element.querySelectorAll<HTMLElement>(REACHABLE)].filter((one) => one.matches(REACHABLE) && one.tabIndex >= 0);
 /** Elements that are alike by their name; others are where they look the same. */
 const ALIKE = ['LI', 'TR', 'ARTICLE', 'BUTTON'];
+/** What a control is called, by which rows that have different ones have the same ones too. */
+const nameOf = (element: HTMLElement): string | null => element.ariaLabel ?? element.textContent;
 /** Whether an element can have the focus now. */
 const canFocus = (element: HTMLElement): boolean => element.tabIndex >= 0 && element.checkVisibility();
 
@@ -62,7 +64,9 @@ export function keepFocus(root: HTMLElement): () => void {
     const after = before?.isConnected ? before.nextSibling : (record?.nextSibling ?? null);
     const row = record && (alikeFrom(after, 'nextSibling', gone) ?? alikeFrom(before ?? null, 'previousSibling', gone));
     const reachable = row ? reachableIn(row) : [];
-    const heir = reachable[Math.min(Math.max(0, place), reachable.length - 1)];
+    const beside = reachable[Math.min(Math.max(0, place), reachable.length - 1)];
+    const name = nameOf(chain[0]!);
+    const heir = beside && nameOf(beside) !== name ? (reachable.find((one) => nameOf(one) === name) ?? beside) : beside;
     return heir ? chainOf(heir) : chain.slice(at);
   }
   observer.observe(root, { childList: true, subtree: true });
