@@ -229,9 +229,7 @@ describe('the chat of the web interface', { skip: NO_BROWSER }, () => {
     await browser.click('Continue');
     await browser.until(`${shows('It begins and goes onIt begins')}`);
     // The second press of a double click on "Send" stops nothing, and the keyboard stays on the button whose words change.
-    await browser.value(
-      `document.querySelector('[aria-label=Stop]').dispatchEvent(new MouseEvent('click', { detail: 2, bubbles: true }))`,
-    );
+    await browser.value(`document.querySelector('[aria-label=Stop]').dispatchEvent(new MouseEvent('click', { detail: 2, bubbles: true }))`);
     await browser.until(focused(`document.querySelector('[aria-label=Stop]')`));
     assert.equal(await browser.value(`document.querySelector('[role=log]').getAttribute('aria-busy')`), 'true');
     await browser.press('Enter');
