@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import type { Metadata } from '../../runtime/documents/contract.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { RagScope } from '../../runtime/rag/contract.js';
@@ -9,7 +8,7 @@ import { createEmbedders } from '../../runtime/rag/embedders/index.js';
 import { createRetrieval, type RetrievalParts } from '../../runtime/rag/retrieval.js';
 import type { StoreQuery } from '../../runtime/rag/stores/contract.js';
 import { openStore } from '../../runtime/rag/stores/index.js';
-import { openStore as openState, type Store } from '../../runtime/store/store.js';
+import { openStore as openState } from '../../runtime/store/store.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { RagConfig, RetrievalStrategyType } from '../../schemas/generated/config/rag.js';
 
@@ -49,23 +48,13 @@ export function scopeOf(config: ProjectConfig): RagScope {
   return { namespace: 'n', project: 'p', config };
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'quern-library-'));
-const outbound = new Outbound();
-let state: Promise<Store> | undefined;
-let opened = 0;
-
-after(async () => {
-  await (await state)?.close();
-  await outbound.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
 /** A database over the shelf, with real embeddings, a real store that writes down what it is asked, and the models that a test brings. */
 export async function openLibrary(models: Pick<RetrievalParts, 'rerank' | 'complete'> = {}, shelf = SHELF) {
-  state ??= openState(directory);
-  opened += 1;
-  const scope = { namespace: 'n', project: 'p', directory, store: await state, outbound };
-  const store = await openStore({ name: `main_${opened}`, type: 'NativeStore' }, scope);
+  const directory = mkdtempSync(join(tmpdir(), 'quern-library-'));
+  const state = await openState(directory);
+  const outbound = new Outbound();
+  const scope = { namespace: 'n', project: 'p', directory, store: state, outbound };
+  const store = await openStore({ name: 'main', type: 'NativeStore' }, scope);
   const embedders = createEmbedders({ outbound });
   const lexical = embedders.of('main', { name: 'words', type: 'LexicalEmbedder' });
   const texts = shelf.map(([, text]) => text);
@@ -84,5 +73,11 @@ export async function openLibrary(models: Pick<RetrievalParts, 'rerank' | 'compl
     openStore: async () => store,
     embedderFor: (_scope, database, strategy) => embedders.of(database.name, strategy),
   });
-  return { retrieval, store, asked, close: () => store.close() };
+  const close = async (): Promise<void> => {
+    await store.close();
+    await state.close();
+    await outbound.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return { retrieval, store, asked, close };
 }
