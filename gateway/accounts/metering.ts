@@ -79,10 +79,11 @@ export const METERS = { requests: 'requests', tokens: 'tokens', storage: 'storag
 /** Who may call the endpoints that change projects. */
 const CHANGED_BY: ReadonlySet<string> = new Set(['writers', 'founders']);
 /** What else keeps what it is sent, or what it makes of that, in a person's folder. */
-const KEEPING: ReadonlySet<string> = new Set([
-  ...['anomaly_fit', 'ml_anomaly_fit', 'classifier_fit', 'ml_classifier_fit', 'prepare_cache'],
-  ...['append_to_buffer', 'ml_append_to_buffer'],
-]);
+const KEEPING: ReadonlySet<string> = new Set(['anomaly_fit', 'ml_anomaly_fit', 'classifier_fit', 'ml_classifier_fit', 'prepare_cache']);
+/** The same in buffers, which no folder has. Sensors append many times a second. */
+const APPENDING: ReadonlySet<string> = new Set(['append_to_buffer', 'ml_append_to_buffer']);
+/** For an append the folders of a person are looked at anew when they were so long ago, in milliseconds: there may be thousands of files in them. */
+const FOLDERS_AGO_MS = 10_000;
 /** What gives back room beside deletions. */
 const FREEING: ReadonlySet<string> = new Set(['clear_buffer', 'ml_clear_buffer']);
 
@@ -147,7 +148,7 @@ export class Metering {
     };
     const { meters } = this.#accounts;
     try {
-      await meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
+      await this.#measure(userId, endpoint);
       await meters.check(userId, METERS.storage, others + bytes);
       return done;
     } catch (error) {
@@ -161,10 +162,15 @@ export class Metering {
     const frees = endpoint.method === 'DELETE' || FREEING.has(endpoint.id);
     if (!this.#has.storage || !(frees || isCounted(endpoint, request))) return;
     try {
-      await this.#accounts.meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
+      await this.#measure(userId, endpoint);
     } catch (error) {
       log('warn', 'what a user has on disk could not be written down', { user: userId, error });
     }
+  }
+
+  async #measure(userId: string, { id }: StoringEndpoint): Promise<void> {
+    const bytes = await this.#tenants.storedBytes(userId, APPENDING.has(id) ? FOLDERS_AGO_MS : 0);
+    await this.#accounts.meters.set(userId, METERS.storage, bytes);
   }
 
   /** What is spent is spent: it counts beyond a limit too, and the next request is refused. */
@@ -179,7 +185,7 @@ type StoringEndpoint = Pick<Endpoint<Runtime>, 'access' | 'method' | 'id'>;
 
 /** Whether a request brings something that is kept. */
 function isCounted({ access, method, id }: StoringEndpoint, { files }: Pick<Request, 'files'>): boolean {
-  return files.length > 0 || (method !== 'GET' && method !== 'DELETE' && (CHANGED_BY.has(access) || KEEPING.has(id)));
+  return files.length > 0 || (method !== 'GET' && method !== 'DELETE' && (CHANGED_BY.has(access) || KEEPING.has(id) || APPENDING.has(id)));
 }
 
 function bytesOf({ files, body, header }: Request): number {

@@ -64,6 +64,8 @@ export class Tenants {
   readonly #parts: TenantsParts;
   readonly #folder: string;
   readonly #opened = new Map<string, Opened>();
+  /** What the folders of a user held, and when they were looked at on the clock that only goes forward. */
+  readonly #inFolders = new Map<string, { bytes: number; atMs: number }>();
 
   private constructor(parts: TenantsParts) {
     this.#parts = parts;
@@ -92,14 +94,24 @@ export class Tenants {
     return tenant;
   }
 
-  /** What a user has on disk: the projects of their namespaces with all that was uploaded, and what they keep alone, the rows of buffers among it. */
-  async storedBytes(id: string): Promise<number> {
+  /**
+   * What a user has on disk: the projects of their namespaces with all that was uploaded, and what they keep alone, the rows of buffers among it. The folders are
+   * those of up to `agoMs` ago, for requests that come often and change none.
+   */
+  async storedBytes(id: string, agoMs = 0): Promise<number> {
+    const buffers = await this.of(id).here.buffers.list(new AbortController().signal);
+    return (await this.#bytesInFolders(id, agoMs)) + buffers.reduce((sum, { rowBytes }) => sum + rowBytes, 0);
+  }
+
+  async #bytesInFolders(id: string, agoMs: number): Promise<number> {
+    const nowMs = performance.now();
+    const known = this.#inFolders.get(id);
+    if (known && nowMs - known.atMs < agoMs) return known.bytes;
     const projects = this.owners.all(id).map((namespace) => join(this.#parts.dataDir, 'projects', namespace));
-    const [buffers, ...folders] = await Promise.all([
-      this.of(id).here.buffers.list(new AbortController().signal),
-      ...[...projects, join(this.#folder, folderOf(id))].map(bytesBelow),
-    ]);
-    return folders.reduce((sum, bytes) => sum + bytes, 0) + buffers.reduce((sum, { rowBytes }) => sum + rowBytes, 0);
+    const sizes = await Promise.all([...projects, join(this.#folder, folderOf(id))].map(bytesBelow));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    this.#inFolders.set(id, { bytes, atMs: nowMs });
+    return bytes;
   }
 
   /** Ends the work of all. */
