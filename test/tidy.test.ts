@@ -430,6 +430,12 @@ describe('tidy', () => {
     assert.deepEqual(wrong, []);
   });
 
+  it('has one rule of names, which the page tells while somebody types', () => {
+    const { Name } = JSON.parse(readFileSync(join(ROOT, 'schemas/common.json'), 'utf8')).$defs;
+    for (const file of ['runtime/base/names.ts', 'web/src/lib/names.ts'])
+      assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(`= /${Name.pattern}/;`), `${file} has not ${Name.pattern}`);
+  });
+
   it('keeps files small', () => {
     const long = sources.filter(
       (file) => lines(file) > (/\.(cpp|hpp)$/.test(file) ? LONGEST_CPP : file.endsWith('.ts') ? LONGEST_TS : Infinity),
